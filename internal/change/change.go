@@ -155,14 +155,14 @@ type File struct {
 	Exec   bool   // WritesMode
 	Kind   Kind   // WritesBody
 	Over   []Over
-	Hunks  []Hunk // edits of its text
+	Hunks  []Hunk // edits of its text; none in a new file, whose content is one stretch from Start to End
 	// The content that comes with the change: all that the hunks insert, in order, or the value of a body that is
-	// not text. Size 0 and the zero hash mean none: an empty content needs no bytes.
+	// not text, or the whole text of a new file. An empty content has size 0 and the zero hash.
 	Size    uint64
 	Content Hash
 }
 
-// IsNew reports whether an unbound change adds the file at index i of its files.
+// IsNew reports whether a file of an unbound change is added by it.
 func (f *File) IsNew() bool { return f.ID.Change == Self }
 
 // DirMove says that the files moved from beneath From to beneath To moved as one directory.
