@@ -1,0 +1,152 @@
+package weave
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// Edit replaces the shown bytes A0 to A1 by the bytes B0 to B1 of the new text. All lie on lines' edges.
+type Edit struct{ A0, A1, B0, B1 int }
+
+// Record expresses edits, ascending and with shown lines between them, as hunks in local numbers. deps holds every
+// change that the hunks depend on, not reduced, in no order and with repeats.
+func (w *Weave) Record(edits []Edit) (hunks []change.Hunk, deps []uint32, err error) {
+	shown, i := 0, 0 // shown: bytes that show before run i
+	for _, e := range edits {
+		// l: the run that holds the last shown byte before A0, at byte ln of it; -1 at the start.
+		for i < len(w.Runs) && (w.Runs[i].Dead != 0 || shown+int(w.Runs[i].Len) < e.A0) {
+			if w.Runs[i].Dead == 0 {
+				shown += int(w.Runs[i].Len)
+			}
+			i++
+		}
+		h := change.Hunk{InsLen: uint32(e.B1 - e.B0)}
+		l, cut := -1, uint32(0)
+		if e.A0 == 0 {
+			h.L = change.Start
+			i, shown = 0, 0
+		} else if i == len(w.Runs) {
+			return nil, nil, fmt.Errorf("%w: an edit at byte %d of %d", ErrMismatch, e.A0, shown)
+		} else {
+			l, cut = i, uint32(e.A0-shown)
+			h.L = change.Pos{Change: w.Runs[l].Change, Off: w.Runs[l].Off + cut}
+			deps = append(deps, w.Runs[l].Change)
+		}
+		if h.InsLen > 0 {
+			w.place(&h, l, cut)
+			if h.Left {
+				deps = append(deps, h.Parent.Change)
+			}
+		}
+		g := gap{w: w, adds: h.InsLen > 0, deps: deps}
+		if err := g.walk(&h, l, cut, e.A1-e.A0); err != nil {
+			return nil, nil, err
+		}
+		deps = g.deps
+		hunks = append(hunks, h)
+	}
+	return hunks, deps, nil
+}
+
+// place hangs the inserted stretch: on the right of the gap's left line when that has no right child, else on the left of
+// the element that follows it. cut is where in run l the left line ends.
+func (w *Weave) place(h *change.Hunk, l int, cut uint32) {
+	switch {
+	case l < 0 && len(w.Runs) == 0, l >= 0 && cut == w.Runs[l].Len && !w.Runs[l].HasRight:
+		return
+	case l >= 0 && cut < w.Runs[l].Len:
+		h.Parent = change.Pos{Change: w.Runs[l].Change, Off: w.Runs[l].Off + cut}
+	default:
+		h.Parent = change.Pos{Change: w.Runs[l+1].Change, Off: w.Runs[l+1].Off}
+	}
+	h.Left = true
+}
+
+// gap walks from a gap's left end over what it deletes to its right end, and gathers what the hunk depends on.
+type gap struct {
+	w    *Weave
+	adds bool
+	deps []uint32
+}
+
+func (g *gap) covered(c Cover) {
+	g.deps = append(g.deps, g.w.Members(c.Add)...)
+	if g.adds {
+		g.deps = append(g.deps, g.w.Members(c.Del)...)
+	}
+}
+
+// walk takes n shown bytes after byte cut of run l into the hunk's deletions and sets its right end.
+func (g *gap) walk(h *change.Hunk, l int, cut uint32, n int) error {
+	i := l
+	if l < 0 || cut == g.w.Runs[l].Len {
+		i, cut = l+1, 0
+	}
+	for ; i < len(g.w.Runs); i, cut = i+1, 0 {
+		r := &g.w.Runs[i]
+		if cut > 0 {
+			g.covered(r.Inside)
+		} else {
+			g.covered(r.Before)
+		}
+		if r.Dead != 0 {
+			continue
+		}
+		take := min(r.Len-cut, uint32(n))
+		if take > 0 {
+			n -= int(take)
+			g.delete(h, change.Stretch{Change: r.Change, Off: r.Off + cut, Len: take})
+			cut += take
+		}
+		if n == 0 && cut < r.Len {
+			if take > 0 {
+				g.covered(r.Inside)
+			}
+			h.R = change.Pos{Change: r.Change, Off: r.Off + cut}
+			g.deps = append(g.deps, r.Change)
+			return nil
+		}
+	}
+	if n > 0 {
+		return fmt.Errorf("%w: an edit ends %d bytes behind the end", ErrMismatch, n)
+	}
+	g.covered(g.w.Tail)
+	h.R = change.End
+	return nil
+}
+
+func (g *gap) delete(h *change.Hunk, s change.Stretch) {
+	g.deps = append(g.deps, s.Change)
+	if k := len(h.Del); k > 0 && h.Del[k-1].Change == s.Change && h.Del[k-1].Off+h.Del[k-1].Len == s.Off {
+		h.Del[k-1].Len += s.Len
+		return
+	}
+	h.Del = append(h.Del, s)
+}
+
+// Clone gives a copy that can be changed on its own.
+func (w *Weave) Clone() *Weave {
+	return &Weave{Runs: slices.Clone(w.Runs), Tail: w.Tail, Sources: slices.Clone(w.Sources), sets: slices.Clone(w.sets)}
+}
+
+// At gives the file as the changes for which in is true have it: a view of an older state.
+func (w *Weave) At(in func(uint32) bool) *Weave {
+	v := &Weave{Sources: w.Sources, Tail: w.Tail, sets: w.sets}
+	for _, r := range w.Runs {
+		if !in(r.Change) {
+			continue
+		}
+		dead := Set(0)
+		for _, d := range w.Members(r.Dead) {
+			if in(d) {
+				dead = r.Dead
+				break
+			}
+		}
+		r.Dead = dead
+		v.Runs = append(v.Runs, r)
+	}
+	return v
+}
