@@ -1,7 +1,9 @@
 package diff
 
 // isSpace tells the bytes that count as white space, the same as in Git.
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f' }
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'
+}
 
 func isBlank(line []byte) bool {
 	for _, c := range line {
