@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -56,9 +57,8 @@ under 00000000. With --deleted the lines that are gone are shown where they stoo
 			}
 			done := a.timings.Phase("format")
 			f := newBlameFormat(runs, r.ShortID, a.colours())
-			text := f.append(nil, runs)
-			done(int64(len(text)))
-			_, err = a.out.Write(text)
+			err = f.write(a.out, runs)
+			done(0)
 			return err
 		},
 	}
@@ -177,15 +177,9 @@ func (f *blameFormat) makePrefix(c *repo.ChangeInfo) []byte {
 	return append(b, ' ')
 }
 
-// append appends all runs.
-func (f *blameFormat) append(dst []byte, runs []repo.BlameRun) []byte {
-	size := 0
-	for i := range runs {
-		size += len(runs[i].Text) + 80*(1+bytes.Count(runs[i].Text, []byte{'\n'}))
-	}
-	if cap(dst)-len(dst) < size {
-		dst = append(make([]byte, 0, len(dst)+size), dst...)
-	}
+// write writes all runs, in pieces that stay in the processor's cache.
+func (f *blameFormat) write(w io.Writer, runs []repo.BlameRun) error {
+	dst := make([]byte, 0, 2*outputBuffer)
 	var number [24]byte
 	for i := range runs {
 		r := &runs[i]
@@ -221,9 +215,16 @@ func (f *blameFormat) append(dst []byte, runs []repo.BlameRun) []byte {
 				dst = append(dst, '\n')
 			}
 			text = text[end:]
+			if len(dst) >= outputBuffer {
+				if _, err := w.Write(dst); err != nil {
+					return err
+				}
+				dst = dst[:0]
+			}
 		}
 	}
-	return dst
+	_, err := w.Write(dst)
+	return err
 }
 
 // deletion stands in the number's place of a line that is gone.

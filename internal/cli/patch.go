@@ -56,9 +56,16 @@ func mode(s *repo.Side) string {
 	return "100644"
 }
 
+// contents gives both sides of a file that differs: a repo.DiffSet.
+type contents interface {
+	Old(dst []byte, i int) ([]byte, error)
+	New(dst []byte, i int) ([]byte, error)
+}
+
 // patcher writes the patches of files, one at a time; it keeps its memory between them.
 type patcher struct {
-	set    *repo.DiffSet
+	files  []repo.FileChange
+	sides  contents
 	opt    patchOptions
 	differ diff.Differ
 	a, b   []byte
@@ -67,14 +74,14 @@ type patcher struct {
 // read loads both sides of file i.
 func (p *patcher) read(i int) (err error) {
 	p.a, p.b = p.a[:0], p.b[:0]
-	f := &p.set.Files[i]
+	f := &p.files[i]
 	if f.Old != nil && f.New != nil && f.What == repo.ModeChanged {
 		return nil // alike
 	}
-	if p.a, err = p.set.Old(p.a, i); err != nil {
+	if p.a, err = p.sides.Old(p.a, i); err != nil {
 		return fmt.Errorf("read %s: %w", f.Path(), err)
 	}
-	if p.b, err = p.set.New(p.b, i); err != nil {
+	if p.b, err = p.sides.New(p.b, i); err != nil {
 		return fmt.Errorf("read %s: %w", f.Path(), err)
 	}
 	return nil
@@ -85,7 +92,7 @@ func (p *patcher) appendPatch(dst []byte, i int) ([]byte, error) {
 	if err := p.read(i); err != nil {
 		return dst, err
 	}
-	f := &p.set.Files[i]
+	f := &p.files[i]
 	if f.Old != nil && f.New != nil && (mode(f.Old)[0:3] != mode(f.New)[0:3]) {
 		// A file that became a link, or back, is one that went and one that came: no line of either is the other's.
 		dst = p.appendSides(dst, f.Old, nil, f, p.a, nil)
@@ -176,7 +183,7 @@ func (p *patcher) stat(i int) (diff.FileStat, error) {
 	if err := p.read(i); err != nil {
 		return diff.FileStat{}, err
 	}
-	f := &p.set.Files[i]
+	f := &p.files[i]
 	s := diff.FileStat{Path: string(appendQuoted(nil, f.Path()))}
 	if f.What == repo.Moved {
 		s.OldPath = string(appendQuoted(nil, f.Old.Path))
@@ -194,7 +201,7 @@ func (p *patcher) stat(i int) (diff.FileStat, error) {
 
 // json is file i with its hunks.
 func (p *patcher) json(i int, hunks bool) (jsonFile, error) {
-	f := &p.set.Files[i]
+	f := &p.files[i]
 	j := newFile(f)
 	if err := p.read(i); err != nil {
 		return j, err

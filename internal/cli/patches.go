@@ -95,7 +95,7 @@ func inOrder[W any](n int, worker func() W, render func(w W, dst []byte, i int) 
 func (a *app) patches(set *repo.DiffSet, opt patchOptions) error {
 	defer a.timings.Phase("patches")(0)
 	return inOrder(len(set.Files),
-		func() *patcher { return &patcher{set: set, opt: opt} },
+		func() *patcher { return &patcher{files: set.Files, sides: set, opt: opt} },
 		(*patcher).appendPatch,
 		func(text []byte) error {
 			_, err := a.out.Write(text)
@@ -107,7 +107,7 @@ func (a *app) patches(set *repo.DiffSet, opt patchOptions) error {
 func eachFile[T any](set *repo.DiffSet, opt patchOptions, each func(p *patcher, i int) (T, error)) ([]T, error) {
 	out := make([]T, len(set.Files))
 	err := inOrder(len(set.Files),
-		func() *patcher { return &patcher{set: set, opt: opt} },
+		func() *patcher { return &patcher{files: set.Files, sides: set, opt: opt} },
 		func(p *patcher, dst []byte, i int) (_ []byte, err error) {
 			out[i], err = each(p, i)
 			return dst, err
