@@ -116,7 +116,7 @@ func TestCasesAgreeWithGit(t *testing.T) {
 }
 
 func TestEmptyRules(t *testing.T) {
-	for _, text := range []string{"", "\n\n", "# x\n", "\ufeff", "[a\n", "/\n", "\r\n", "a//b"} {
+	for _, text := range []string{"", "\n\n", "# x\n", "\ufeff", "[a\n", "/\n", "\r\n", "a//b", strings.Repeat("?", maxName+1)} {
 		if !Parse([]byte(text)).Empty() {
 			t.Errorf("%q is not empty", text)
 		}

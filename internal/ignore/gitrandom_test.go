@@ -37,6 +37,11 @@ func randomRules(r *rand.Rand) string {
 	if r.Intn(8) == 0 {
 		return "\ufeff" + strings.TrimSuffix(text.String(), "\n")
 	}
+	if r.Intn(20) == 0 { // enough for every table to grow large
+		for range 40 {
+			text.WriteString(leafNames[r.Intn(len(leafNames))] + "\n!*" + leafNames[r.Intn(len(leafNames))] + "\n")
+		}
+	}
 	return text.String()
 }
 

@@ -47,6 +47,22 @@ func TestReadingsDoNotMultiply(t *testing.T) {
 	}
 }
 
+// Small brackets are written out, but not so many that the table grows by more than the text.
+func TestBracketsWrittenOut(t *testing.T) {
+	for _, c := range []struct {
+		pattern string
+		words   int
+	}{
+		{"[Bb]in", 2}, {"[Ww][Ii][Nn]", 8}, {"[a-h]", 8}, {"[a-i]", 0}, {"[ab][ab][ab][ab]", 0}, {"[/]", 0}, {"[a]", 1},
+	} {
+		var tab table
+		compile(c.pattern)[0][1].name.variants(func(g *glob) { tab.add(g, 1, false) })
+		if got := len(tab.whole.few); got != c.words || len(tab.globs) > 1 {
+			t.Errorf("%s: %d words, want %d; %d globs", c.pattern, got, c.words, len(tab.globs))
+		}
+	}
+}
+
 func TestMatchAllocatesNothing(t *testing.T) {
 	rules := Parse([]byte("*.o\n*.tar.gz\nx*\n*y*z\n/a/b\n/c*\n**/d/e\n[Bb]in/\n*[0-9a-f]\n"))
 	s := NewStack(rules).Push("src", rules)

@@ -123,6 +123,11 @@ func TestRandomRulesAgreeWithNaive(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for range 300 {
 		text := randomRules(r)
+		if r.Intn(3) == 0 { // enough for every table to grow large
+			for range 30 {
+				text += randomRules(r) + leafNames[r.Intn(len(leafNames))] + "\n"
+			}
+		}
 		tr := newTree(files{GitFile: text})
 		for _, path := range randomPaths(r, "") {
 			tr.check(t, path, naiveDecision(text, path))
