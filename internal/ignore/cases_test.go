@@ -103,6 +103,7 @@ func TestCases(t *testing.T) {
 }
 
 func TestCasesAgreeWithGit(t *testing.T) {
+	g := newGitTree(t)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var paths []string
@@ -110,7 +111,8 @@ func TestCasesAgreeWithGit(t *testing.T) {
 				path, _, _ := strings.Cut(want, " => ")
 				paths = append(paths, path)
 			}
-			newGitTree(t).compare(t, c.files(), paths)
+			g.compare(t, c.files(), paths)
+			g.clear(t)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,9 @@ type gitTree struct {
 
 func newGitTree(tb testing.TB) *gitTree {
 	tb.Helper()
+	if runtime.GOOS != "linux" {
+		tb.Skip("Git folds letter case here, and some of the names cannot exist")
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		tb.Skip("no git to compare with")
 	}
@@ -37,7 +41,7 @@ func (g *gitTree) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// path is where an ignore file lies on disk; Git names it so too.
+// gitPath is where an ignore file lies on disk; Git names it so too.
 func gitPath(name string) string {
 	switch name {
 	case userFile, excludeFile:
@@ -73,6 +77,22 @@ func (g *gitTree) mkdir(tb testing.TB, dir string) {
 	if err := os.MkdirAll(filepath.Join(g.dir, dir), 0o777); err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// clear removes all directories, for paths that now are files.
+func (g *gitTree) clear(tb testing.TB) {
+	tb.Helper()
+	g.write(tb, nil)
+	for dir := range g.made {
+		top, _, _ := strings.Cut(dir, "/")
+		if top == "" || top == ".git" {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(g.dir, top)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	clear(g.made)
 }
 
 // decisions returns what decides of each path, in the form of tree.decision.
