@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	gitRounds = flag.Int("git.rounds", 2, "batches of random rules to compare with Git, 60 sets of rules each")
+	gitRounds = flag.Int("git.rounds", 1, "batches of random rules to compare with Git, 60 sets of rules each")
 	gitSeed   = flag.Int64("git.seed", 1, "seed of the first batch")
 )
 
