@@ -46,7 +46,7 @@ func (l *layout[T]) raise(b *Blocks, cells []cell, level int) Ref {
 		return 0
 	}
 	for ; len(cells) > 1; level++ {
-		cells = l.innerFormat(level).paginate(b, cells, cells[0].sep)
+		cells = l.innerFormat(level).paginate(b, cells, cells[0].sep, nil)
 	}
 	return cells[0].ref
 }

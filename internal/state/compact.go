@@ -26,7 +26,7 @@ func (b *Blocks) Compact(keep []uint32, generation uint64) (*Blocks, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := compactor{from: b, to: to, moved: make(map[Ref]Ref)}
+	c := compactor{from: b, to: to, moved: make(map[Ref]Ref), leaves: pathLayout.leafFormat()}
 	if err := c.run(keep); err != nil {
 		_ = to.Close()
 		_ = RemoveGeneration(b.fsys, b.dir, generation)
@@ -41,6 +41,7 @@ type compactor struct {
 	moved    map[Ref]Ref // of pages and weaves
 	scratch  scratch
 	entries  []Entry
+	leaves   *pageFormat[Entry]
 }
 
 func (c *compactor) run(keep []uint32) error {
@@ -102,7 +103,7 @@ func copyPages[T any](c *compactor, l *layout[T], ref Ref, above int, leaf func(
 				return 0, err
 			}
 		}
-		at = c.to.put(l.innerKind, l.innerFormat(level).encode(nil, cells))
+		at = c.to.put(l.innerKind, l.innerFormat(level).encode(cells))
 	}
 	c.moved[ref] = at
 	return at, c.flush()
@@ -126,7 +127,7 @@ func (c *compactor) pathLeaf(ref Ref, payload []byte) (Ref, error) {
 		}
 	}
 	if weaves {
-		payload = pathLayout.leafFormat().encode(nil, entries)
+		payload = c.leaves.encode(entries)
 	}
 	return c.to.put(kindPathLeaf, payload), nil
 }

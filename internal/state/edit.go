@@ -28,6 +28,7 @@ type FileEdit struct {
 // afterwards has moved. It is an error to delete where nothing stands, or to leave one file at two paths.
 func (t Tree) Edit(edits []Edit) (Tree, error) {
 	ops := make([]op[Entry], len(edits))
+	items := make([]Entry, len(edits))
 	for i := range edits {
 		e := &edits[i]
 		if i > 0 && ComparePaths(edits[i-1].Path, e.Path) >= 0 {
@@ -35,12 +36,12 @@ func (t Tree) Edit(edits []Edit) (Tree, error) {
 		}
 		ops[i].key = e.Path
 		if !e.Delete {
-			item := e.Entry
-			item.Path = e.Path
-			if err := checkEntry(&item); err != nil {
+			items[i] = e.Entry
+			items[i].Path = e.Path
+			if err := checkEntry(&items[i]); err != nil {
 				return Tree{}, fmt.Errorf("edit the tree: %w", err)
 			}
-			ops[i].item = &item
+			ops[i].item = &items[i]
 		}
 	}
 	var files []fileOp

@@ -13,6 +13,7 @@ type editor[T any] struct {
 	// replaced is told each op by its index with the item that was there, nil for none, good during the call only.
 	replaced func(i int, old *T) error
 
+	leaves  *pageFormat[T]
 	items   []T // of the leaf being read
 	scratch scratch
 }
@@ -22,6 +23,7 @@ func (e *editor[T]) edit(root Ref, ops []op[T]) (Ref, error) {
 	if len(ops) == 0 {
 		return root, nil
 	}
+	e.leaves = e.l.leafFormat()
 	level := 0
 	if root != 0 {
 		var err error
@@ -37,7 +39,7 @@ func (e *editor[T]) edit(root Ref, ops []op[T]) (Ref, error) {
 		if err != nil {
 			return 0, err
 		}
-		return e.l.raise(e.b, e.l.leafFormat().paginate(e.b, items, ""), 1), nil
+		return e.l.raise(e.b, e.leaves.paginate(e.b, items, "", nil), 1), nil
 	}
 	cells, err := e.inner(cell{ref: root}, level, ops, 0, nil)
 	if err != nil {
@@ -104,13 +106,16 @@ func (e *editor[T]) inner(c cell, level int, ops []op[T], from int, out []cell) 
 		return append(out, cells...), err
 	}
 	if level == 1 {
-		return rewrite(e.b, e.l.leafFormat(), e.l.order, cells, ops, from, out, e.leaf)
+		return rewrite(e.b, e.leaves, e.l.order, cells, ops, from, out, e.leaf)
 	}
 	content := func(c cell, ops []op[T], from int, out []cell) ([]cell, error) {
 		return e.inner(c, level-1, ops, from, out)
 	}
 	return rewrite(e.b, e.l.innerFormat(level-1), e.l.order, cells, ops, from, out, content)
 }
+
+// longRun items are written out without waiting for more, so that an edit of everything does not hold everything.
+const longRun = 4096
 
 // rewrite applies ops to the children of an inner page. Touched children that stand side by side are put together and
 // divided anew; what is left nearly empty takes a neighbour in.
@@ -127,10 +132,11 @@ func rewrite[T, X any](b *Blocks, f *pageFormat[X], o order, cells []cell, ops [
 			for n = 0; n < len(ops) && o.compare(ops[n].key, cells[i+1].sep) < 0; n++ {
 			}
 		}
-		if n == 0 && !(open && f.sparse(run)) {
-			if open {
-				out, run, open = append(out, f.paginate(b, run, sep)...), run[:0], false
-			}
+		untouched := n == 0 && !(open && f.sparse(run))
+		if open && (untouched || len(run) > longRun) {
+			out, run, open = f.paginate(b, run, sep, out), run[:0], false
+		}
+		if untouched {
 			out = append(out, cells[i])
 			continue
 		}
@@ -151,7 +157,7 @@ func rewrite[T, X any](b *Blocks, f *pageFormat[X], o order, cells []cell, ops [
 			}
 			out, run, sep = out[:len(out)-1], append(merged, run...), left.sep
 		}
-		out = append(out, f.paginate(b, run, sep)...)
+		out = f.paginate(b, run, sep, out)
 	}
 	if len(out) > start {
 		out[start].sep = cells[0].sep // the page answers for the same keys as before
@@ -162,5 +168,5 @@ func rewrite[T, X any](b *Blocks, f *pageFormat[X], o order, cells []cell, ops [
 // sparse reports whether items would leave a page mostly empty. No items leave no page.
 func (f *pageFormat[X]) sparse(items []X) bool {
 	const many = 64 // are never sparse: this is asked of long runs too
-	return len(items) > 0 && len(items) < many && len(f.encode(nil, items)) < f.max/4
+	return len(items) > 0 && len(items) < many && len(f.encode(items)) < f.max/4
 }

@@ -8,6 +8,7 @@ type pageFormat[X any] struct {
 	append    func(buf []byte, prev, item *X) []byte
 	separator func(prev, item *X) string
 	count     func(*X) (items, bytes uint64)
+	buf       []byte // for encode to use again
 }
 
 func (l *layout[T]) leafFormat() *pageFormat[T] {
@@ -80,28 +81,38 @@ func (f *pageFormat[X]) head(buf []byte) []byte {
 	return buf
 }
 
-// encode writes all items as one page, however long it gets.
-func (f *pageFormat[X]) encode(buf []byte, items []X) []byte {
-	buf = f.head(buf)
+// encode writes all items as one page, however long it gets. The page is good until the next call.
+func (f *pageFormat[X]) encode(items []X) []byte {
+	f.buf = f.head(f.buf[:0])
 	for i := range items {
 		if i == 0 {
-			buf = f.append(buf, nil, &items[0])
+			f.buf = f.append(f.buf, nil, &items[0])
 		} else {
-			buf = f.append(buf, &items[i-1], &items[i])
+			f.buf = f.append(f.buf, &items[i-1], &items[i])
 		}
 	}
-	return buf
+	return f.buf
 }
 
-// paginate writes items as one page if they fit, or as pages of equal size, the first with separator sep.
-func (f *pageFormat[X]) paginate(b *Blocks, items []X, sep string) []cell {
-	w := newPageWriter(b, f, sep)
-	total := len(f.encode(nil, items))
-	if total <= f.max {
-		w.fill = f.max
-	} else {
-		w.fill = total / ((total + f.fill - 1) / f.fill)
+// paginate appends the cells of pages with items: one page if they fit, or some of equal size, the first with
+// separator sep.
+func (f *pageFormat[X]) paginate(b *Blocks, items []X, sep string, cells []cell) []cell {
+	if len(items) == 0 {
+		return cells
 	}
+	page := f.encode(items)
+	if len(page) <= f.max {
+		c := cell{sep: sep, ref: b.put(f.kind, page)}
+		for i := range items {
+			count, bytes := f.count(&items[i])
+			c.count += count
+			c.bytes += bytes
+		}
+		return append(cells, c)
+	}
+	w := newPageWriter(b, f, sep)
+	w.buf, w.cells = page, cells
+	w.fill = len(page) / ((len(page) + f.fill - 1) / f.fill)
 	for i := range items {
 		w.add(&items[i])
 	}
