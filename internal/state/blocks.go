@@ -24,9 +24,15 @@ import (
 // new generation and rebuilds the trees from changes.
 var ErrDamaged = errors.New("derived tree data is damaged")
 
-// Ref is a block's offset in its file; 0 is no block. Children are written before what refers to them, so a ref inside
-// a block is always less than the block's own.
+// Ref finds a block: its offset in the file, and above that 16 bits of the block's hash. 0 is no block. The file is
+// not synced: after a power failure an offset may hold a block of an earlier writer that was never published, whole and
+// with a right checksum. Whoever refers to another block would then be deceived, but for those bits. What a block
+// refers to was written before it, at a lower offset.
 type Ref uint64
+
+const refOffsetBits = 48 // 256 TiB
+
+func (r Ref) offset() uint64 { return uint64(r) & (1<<refOffsetBits - 1) }
 
 // The kinds of blocks.
 const (
@@ -116,25 +122,26 @@ func (b *Blocks) end() uint64 { return uint64(len(b.mapped) + len(b.tail)) }
 func (b *Blocks) put(kind byte, payload []byte) Ref {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	ref := Ref(b.end())
+	at := b.end()
 	var head [blockHeadSize]byte
 	head[0] = kind
 	binary.LittleEndian.PutUint32(head[1:], uint32(len(payload)))
-	binary.LittleEndian.PutUint32(head[5:], blockSum(b.generation, ref, head[:5], payload))
+	sum := blockSum(b.generation, at, head[:5], payload)
+	binary.LittleEndian.PutUint32(head[5:], uint32(sum))
 	b.tail = append(append(b.tail, head[:]...), payload...)
-	return ref
+	return Ref(at | sum>>refOffsetBits<<refOffsetBits)
 }
 
 // get returns the kind and payload of a block, checksum verified. The payload is a slice of the mapping, or of memory
 // that is never written again, good until Close.
 func (b *Blocks) get(ref Ref) (kind byte, payload []byte, err error) {
 	b.mu.RLock()
-	at, off := b.mapped, uint64(ref)
+	at, off := b.mapped, ref.offset()
 	if off >= uint64(len(at)) {
 		at, off = b.tail, off-uint64(len(at))
 	}
 	b.mu.RUnlock()
-	if ref < fileHeaderSize || off > uint64(len(at)) || uint64(len(at))-off < blockHeadSize {
+	if ref.offset() < fileHeaderSize || off > uint64(len(at)) || uint64(len(at))-off < blockHeadSize {
 		return 0, nil, damaged(ref, "lies outside the file")
 	}
 	head, rest := at[off:off+blockHeadSize], at[off+blockHeadSize:]
@@ -143,7 +150,8 @@ func (b *Blocks) get(ref Ref) (kind byte, payload []byte, err error) {
 		return 0, nil, damaged(ref, "has a length beyond the file")
 	}
 	payload = rest[:n:n]
-	if binary.LittleEndian.Uint32(head[5:]) != blockSum(b.generation, ref, head[:5], payload) {
+	sum := blockSum(b.generation, ref.offset(), head[:5], payload)
+	if binary.LittleEndian.Uint32(head[5:]) != uint32(sum) || sum>>refOffsetBits != uint64(ref)>>refOffsetBits {
 		return 0, nil, damaged(ref, "has a wrong checksum")
 	}
 	return head[0], payload, nil
@@ -182,16 +190,17 @@ func (b *Blocks) write() error {
 	if err := b.fsys.MkdirAll(b.dir, 0o777); err != nil {
 		return err
 	}
-	flag := os.O_RDWR | os.O_CREATE
-	start := int64(len(b.mapped) + b.flushed)
-	if start == 0 {
-		flag |= os.O_TRUNC // left over by a writer that was never published
-	}
-	f, err := b.fsys.OpenFile(b.name(), flag, 0o666)
+	f, err := b.fsys.OpenFile(b.name(), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	return errors.Join(b.writeTail(f), f.Close())
+}
+
+func (b *Blocks) writeTail(f vfs.File) error {
+	// What is there beyond start was never published. It is written over, not cut off: that needs no care for those
+	// who have the file mapped.
+	start := int64(len(b.mapped) + b.flushed)
 	var st vfs.Stat
 	if err := f.Stat(&st); err != nil {
 		return err
@@ -199,12 +208,7 @@ func (b *Blocks) write() error {
 	if st.Size < start {
 		return fmt.Errorf("%w: the file shrank to %d bytes", ErrDamaged, st.Size)
 	}
-	if st.Size > start {
-		// Blocks of a writer that was never published. Overwritten but unsynced, they could come back whole and with
-		// right checksums when the power fails. Windows refuses to cut a mapped file: then this guard is left out.
-		_ = f.Truncate(start)
-	}
-	_, err = f.WriteAt(b.tail[b.flushed:], start)
+	_, err := f.WriteAt(b.tail[b.flushed:], start)
 	return err
 }
 
@@ -278,14 +282,15 @@ func appendFileHeader(buf []byte, generation uint64) []byte {
 }
 
 // blockSum covers where the block stands besides what it says, so that a block in the wrong place is found out too.
-func blockSum(generation uint64, ref Ref, head, payload []byte) uint32 {
+// The block's head has the low 32 bits, refs to it the high 16.
+func blockSum(generation, offset uint64, head, payload []byte) uint64 {
 	var where [21]byte
 	binary.LittleEndian.PutUint64(where[0:], generation)
-	binary.LittleEndian.PutUint64(where[8:], uint64(ref))
+	binary.LittleEndian.PutUint64(where[8:], offset)
 	copy(where[16:], head)
-	return uint32(xxh3.HashSeed(where[:], xxh3.Hash(payload)))
+	return xxh3.HashSeed(where[:], xxh3.Hash(payload))
 }
 
 func damaged(ref Ref, what string) error {
-	return fmt.Errorf("%w: the block at %d %s", ErrDamaged, ref, what)
+	return fmt.Errorf("%w: the block at %d %s", ErrDamaged, ref.offset(), what)
 }

@@ -85,7 +85,7 @@ func appendEntry(buf []byte, prev, e *Entry) []byte {
 		buf = append(buf, e.Hash[:]...)
 	}
 	if flags&entryWeave != 0 {
-		buf = binary.AppendUvarint(buf, uint64(e.Weave))
+		buf = appendRef(buf, e.Weave)
 	}
 	if writers != 0 {
 		buf = append(buf, writers)

@@ -1,8 +1,6 @@
 package state
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // Page sizes in bytes. A page is filled to less than it may hold, so that a small edit does not split it at once. Inner
 // pages are half as large: each edit writes one leaf and one inner page for each level.
@@ -95,7 +93,7 @@ func appendCell(buf []byte, prev, c *cell) []byte {
 		n = shared(prev.sep, c.sep)
 	}
 	buf = appendKey(buf, n, c.sep)
-	buf = binary.AppendUvarint(buf, uint64(c.ref))
+	buf = appendRef(buf, c.ref)
 	buf = binary.AppendUvarint(buf, c.count)
 	return binary.AppendUvarint(buf, c.bytes)
 }

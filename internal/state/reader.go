@@ -50,13 +50,26 @@ func (r *reader) uint32() uint32 {
 	return uint32(v)
 }
 
-// refBefore reads a ref that is 0 or less than the block's own: no cycle can be built from those.
+// refBefore reads a ref that is 0 or lies before the block's own: no cycle can be built from those.
 func (r *reader) refBefore(self Ref) Ref {
-	v := Ref(r.uvarint())
-	if v != 0 && (v >= self || v < fileHeaderSize) {
-		r.fail()
+	offset := r.uvarint()
+	if offset == 0 {
+		return 0
 	}
-	return v
+	high := r.bytes(2)
+	if offset >= self.offset() || r.bad {
+		r.fail()
+		return 0
+	}
+	return Ref(offset | uint64(binary.LittleEndian.Uint16(high))<<refOffsetBits)
+}
+
+func appendRef(buf []byte, ref Ref) []byte {
+	buf = binary.AppendUvarint(buf, ref.offset())
+	if ref != 0 {
+		buf = binary.LittleEndian.AppendUint16(buf, uint16(ref>>refOffsetBits))
+	}
+	return buf
 }
 
 func (r *reader) fileID() change.FileID {

@@ -1,8 +1,6 @@
 package state
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // Root is what finds a tree in its blocks.
 type Root struct {
@@ -29,15 +27,7 @@ type rootChain struct {
 
 // PutRoot records that a state's tree is stored. A later one for the same state takes the place of an earlier.
 func (b *Blocks) PutRoot(r StateRoot) {
-	buf := []byte{0}
-	if r.Manual {
-		buf[0] = 1
-	}
-	buf = binary.AppendUvarint(buf, uint64(r.State))
-	for _, v := range [...]uint64{uint64(r.Root.Paths), uint64(r.Root.Files), r.Root.Count, r.Root.Bytes, uint64(b.last)} {
-		buf = binary.AppendUvarint(buf, v)
-	}
-	b.last = b.put(kindRoots, buf)
+	b.last = b.put(kindRoots, appendRoots(nil, r, b.last))
 	b.chain = rootChain{next: b.last}
 }
 
@@ -86,6 +76,17 @@ func (b *Blocks) readRoots() (bool, error) {
 	}
 	c.next = prev
 	return true, nil
+}
+
+func appendRoots(buf []byte, r StateRoot, prev Ref) []byte {
+	manual := byte(0)
+	if r.Manual {
+		manual = 1
+	}
+	buf = binary.AppendUvarint(append(buf, manual), uint64(r.State))
+	buf = appendRef(appendRef(buf, r.Root.Paths), r.Root.Files)
+	buf = binary.AppendUvarint(binary.AppendUvarint(buf, r.Root.Count), r.Root.Bytes)
+	return appendRef(buf, prev)
 }
 
 func decodeRoots(payload []byte, self Ref) (s StateRoot, prev Ref, ok bool) {
