@@ -159,9 +159,6 @@ func rewrite[T, X any](b *Blocks, f *pageFormat[X], o order, cells []cell, ops [
 		}
 		out = f.paginate(b, run, sep, out)
 	}
-	if len(out) > start {
-		out[start].sep = cells[0].sep // the page answers for the same keys as before
-	}
 	return out, nil
 }
 

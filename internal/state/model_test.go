@@ -70,6 +70,19 @@ type world struct {
 	r      *rand.Rand
 	change uint32
 	long   bool // some names of hundreds of bytes
+	// Directories with names so long that an inner page has room for few of them: a few thousand entries make a tree
+	// of four levels.
+	dirs []string
+}
+
+func (w *world) makeDirs() {
+	for range 60 {
+		p := fmt.Sprintf("%03d", w.r.Intn(1000))
+		for range 4 {
+			p += strings.Repeat("d", 230) + "/"
+		}
+		w.dirs = append(w.dirs, p)
+	}
 }
 
 func (w *world) name() string {
@@ -86,6 +99,9 @@ func (w *world) name() string {
 }
 
 func (w *world) path() string {
+	if w.dirs != nil {
+		return w.dirs[w.r.Intn(len(w.dirs))] + fmt.Sprintf("%03x", w.r.Intn(1<<12))
+	}
 	depth := 1 + w.r.Intn(4)
 	if w.long && w.r.Intn(10) == 0 {
 		depth = 15

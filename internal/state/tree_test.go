@@ -34,7 +34,7 @@ func TestComparePathsIsTheOrderOfANestedWalk(t *testing.T) {
 }
 
 func TestEditsAgainstPlainMaps(t *testing.T) {
-	for seed := range int64(12) {
+	for seed := range int64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := world{r: rand.New(rand.NewSource(seed)), long: seed%3 == 0}
 			b := newBlocks(t)
@@ -64,6 +64,38 @@ func TestEditsAgainstPlainMaps(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestEditsOfTallTrees(t *testing.T) {
+	for seed := range int64(2) {
+		w := world{r: rand.New(rand.NewSource(seed))}
+		w.makeDirs()
+		b := newBlocks(t)
+		m := newModel()
+		m.apply(w.batch(m, 4000))
+		tree := mustBuild(t, b, m)
+		if level, _, err := pathLayout.page(b, tree.root.Paths); err != nil || level < 3 {
+			t.Fatalf("level %d, %v", level, err)
+		}
+		for round := range 25 {
+			before, old := m.clone(), tree
+			edits := w.batch(m, []int{5, 50, 500}[w.r.Intn(3)])
+			if w.r.Intn(3) == 0 {
+				edits = w.wipe(m)
+				edits = edits[:min(len(edits), 1000)]
+			}
+			tree = mustEdit(t, tree, edits)
+			m.apply(edits)
+			sameDiff(t, old, tree, before, m)
+			if err := tree.Check(); err != nil {
+				t.Fatal(err)
+			}
+			if round%8 == 7 {
+				sameTree(t, w.r, tree, m)
+				sameDiff(t, old, mustBuild(t, b, m), before, m)
+			}
+		}
 	}
 }
 
