@@ -247,3 +247,6 @@ func (c *frameCache) get(p place) *cachedFrame {
 	c.entries[oldest] = e
 	return e
 }
+
+// NumBlobs returns how many contents there are, chunks and lists of chunks among them.
+func (s *Store) NumBlobs() uint32 { return s.now.Load().n[blobsCol] }

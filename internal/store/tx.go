@@ -275,7 +275,8 @@ func (tx *Tx) Abort() error {
 	if over {
 		return nil
 	}
-	return tx.end(func() error { return tx.s.truncate(tx.t.end, tx.file) })
+	first := append(tx.older, tx.file)[0] // the segment that was being written when it began
+	return tx.end(func() error { return tx.s.truncate(tx.t.end, first) })
 }
 
 // end closes what the transaction holds, after last, and releases the lock.
@@ -286,11 +287,10 @@ func (tx *Tx) end(last func() error) error {
 	tx.mu.Unlock()
 	tx.s.mu.Lock()
 	defer tx.s.mu.Unlock()
-	var errs []error
+	errs := []error{last(), tx.file.Close()}
 	for _, f := range tx.older {
 		errs = append(errs, f.Close())
 	}
-	errs = append(errs, last(), tx.file.Close())
 	tx.s.writing = false
 	return errors.Join(append(errs, tx.lock.Close())...)
 }
