@@ -3,11 +3,9 @@ package worktree
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"slices"
-	"sync/atomic"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/vfs"
@@ -57,22 +55,14 @@ func Read(ctx context.Context, root vfs.Dir, paths []string, opts ReadOptions,
 	r := &bulk{ctx: ctx, root: root, opts: opts, visit: visit, paths: paths}
 	r.out, r.errs = make([]PathEntry, len(paths)), make([]error, len(paths))
 	chunks := chunkByDir(len(paths), func(i int) string { return paths[i] })
-	var next atomic.Int64
-	first := make([]struct{}, opts.Workers)
-	drain(opts.Workers, first, func(worker int, _ struct{}, _ *queue[struct{}]) {
-		w := &bulkReader{bulk: r, worker: worker, hasher: blake3.New()}
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= len(chunks) || r.failed.Load() != nil || ctx.Err() != nil {
-				return
-			}
-			w.chunk(chunks[i])
+	readers := make([]*bulkReader, opts.Workers)
+	err = parallel(opts.Workers, len(chunks), func(worker, i int) error {
+		if readers[worker] == nil {
+			readers[worker] = &bulkReader{bulk: r, worker: worker, hasher: blake3.New()}
 		}
+		return readers[worker].chunk(chunks[i])
 	})
-	if err := r.failed.Load(); err != nil {
-		return nil, nil, *err
-	}
-	if err := ctx.Err(); err != nil {
+	if err != nil {
 		return nil, nil, err
 	}
 	for i := range r.out {
@@ -106,14 +96,13 @@ func chunkByDir(n int, path func(int) string) []chunk {
 }
 
 type bulk struct {
-	ctx    context.Context
-	root   vfs.Dir
-	opts   ReadOptions
-	visit  func(int, *ReadItem) error
-	paths  []string
-	out    []PathEntry
-	errs   []error
-	failed atomic.Pointer[error] // of visit
+	ctx   context.Context
+	root  vfs.Dir
+	opts  ReadOptions
+	visit func(int, *ReadItem) error
+	paths []string
+	out   []PathEntry
+	errs  []error
 }
 
 type bulkReader struct {
@@ -122,23 +111,31 @@ type bulkReader struct {
 	hasher *blake3.Hasher
 	buf    []byte
 	item   ReadItem
+	failed error // of visit
 }
 
-func (w *bulkReader) chunk(c chunk) {
+func (w *bulkReader) chunk(c chunk) error {
 	dir, _ := split(w.paths[c.lo])
 	d, err := openChain(w.root, dir)
 	if err != nil {
 		for i := c.lo; i < c.hi; i++ {
 			w.errs[i] = withPath(err, w.paths[i])
 		}
-		return
+		return nil
 	}
 	defer closeChain(d, w.root)
-	for i := c.lo; i < c.hi && w.failed.Load() == nil && w.ctx.Err() == nil; i++ {
+	for i := c.lo; i < c.hi; i++ {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
 		if err := w.one(d, i); err != nil {
 			w.errs[i] = withPath(err, w.paths[i])
 		}
+		if w.failed != nil {
+			return w.failed
+		}
 	}
+	return nil
 }
 
 func (w *bulkReader) one(d vfs.Dir, i int) error {
@@ -157,15 +154,9 @@ func (w *bulkReader) one(d vfs.Dir, i int) error {
 	w.hasher.Reset()
 	w.hasher.Write(data)
 	w.hasher.Sum(w.item.Hash[:0])
-	w.call()
+	w.failed = w.visit(w.worker, &w.item)
 	w.out[i] = PathEntry{path, NewEntry(&st, w.item.Hash, w.opts.Clock)}
 	return nil
-}
-
-func (w *bulkReader) call() {
-	if err := w.visit(w.worker, &w.item); err != nil {
-		w.failed.CompareAndSwap(nil, &err)
-	}
 }
 
 // stream hands over a large file once. It cannot be read again if it changes, since the caller has it already.
@@ -174,12 +165,9 @@ func (w *bulkReader) stream(d vfs.Dir, name string, i int) error {
 		w.hasher.Reset()
 		in := &hashingReader{w, io.LimitReader(f, st.Size), st.Size}
 		w.item.Stat, w.item.Reader = *st, in
-		w.call()
-		if in.left > 0 && w.failed.Load() == nil {
-			if _, err := io.Copy(io.Discard, in); err != nil || in.left == 0 {
-				return errors.Join(err, fmt.Errorf("the reader was not read to its end"))
-			}
-			return errMoved
+		w.failed = w.visit(w.worker, &w.item)
+		if in.left > 0 && w.failed == nil {
+			return errMoved // the file ended early, which the caller took for its end
 		}
 		return nil
 	}, nil)

@@ -65,3 +65,30 @@ func (q *queue[T]) offer(task T) {
 	q.mu.Unlock()
 	q.wake.Signal()
 }
+
+// parallel calls work for each number below n on several goroutines, until one fails.
+func parallel(workers, n int, work func(worker, i int) error) error {
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	run := func(worker int) {
+		for failed.Load() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
+			}
+			if err := work(worker, i); err != nil {
+				failed.CompareAndSwap(nil, &err)
+			}
+		}
+	}
+	var all sync.WaitGroup
+	for i := 1; i < min(workers, n); i++ {
+		all.Go(func() { run(i) })
+	}
+	run(0)
+	all.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
