@@ -11,7 +11,7 @@ const (
 )
 
 // MaxFileSize is the most bytes an ignore file may have; a reader refuses a larger one. The largest that people write
-// by hand have some hundred KiB, and compiled rules take up to some fifty times the size of their text.
+// by hand have some hundred KiB, and compiled rules take up to 60 times the size of their text.
 const MaxFileSize = 4 << 20
 
 // Rules are the compiled patterns of one ignore file. They never change once made and may be shared by goroutines.

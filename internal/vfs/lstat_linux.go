@@ -12,7 +12,9 @@ import (
 const maxName = 255
 
 // Lstat is the call that a status on a large tree makes most, so it copies the name into a buffer on the stack, where
-// unix.Fstatat would allocate one.
+// unix.Fstatat would allocate one. Of its time nine tenths are the kernel's. RawSyscall6 would save 5 of the remaining
+// percent (61 instead of 65 ms for 84 000 names in 5 100 directories), but it hides the wait from the scheduler: two
+// workers that wait for a cold disk or a network file system would then stop every goroutine and the collector.
 func (d *osDir) Lstat(name string, st *Stat) error {
 	var buf [maxName + 1]byte
 	if len(name) > maxName {

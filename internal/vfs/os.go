@@ -15,8 +15,6 @@ func OS() FS { return osFS{} }
 
 func (osFS) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
 
-func (osFS) Rename(from, to string) error { return os.Rename(from, to) }
-
 func (osFS) Remove(name string) error { return os.Remove(name) }
 
 func (osFS) RemoveAll(name string) error { return os.RemoveAll(name) }

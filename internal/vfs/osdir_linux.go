@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,6 +75,7 @@ const (
 func appendDirents(buf []DirEntry, page []byte) []DirEntry {
 	var names strings.Builder
 	names.Grow(len(page) * 2 / 3) // heads and padding take at least a third
+	buf = slices.Grow(buf, len(page)/48)
 	for len(page) > direntName {
 		length := int(*(*uint16)(unsafe.Pointer(&page[direntLength])))
 		if length <= direntName || length > len(page) {

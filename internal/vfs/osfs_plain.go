@@ -22,6 +22,8 @@ func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return osFile{f}, nil
 }
 
+func (osFS) Rename(from, to string) error { return os.Rename(from, to) }
+
 func (osFS) OpenDir(name string) (Dir, error) {
 	r, err := os.OpenRoot(name)
 	if err != nil {

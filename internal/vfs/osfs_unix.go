@@ -4,6 +4,7 @@ package vfs
 
 import (
 	"io/fs"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,6 +53,14 @@ func (osFS) Lstat(name string, st *Stat) error {
 		return pathError("lstat", name, err)
 	}
 	fillStat(st, &sys)
+	return nil
+}
+
+// Rename is the bare call: os.Rename looks at both names first and refuses to replace an empty directory.
+func (osFS) Rename(from, to string) error {
+	if err := retry(func() error { return unix.Rename(from, to) }); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
 	return nil
 }
 
