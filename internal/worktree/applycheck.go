@@ -228,7 +228,7 @@ func (w *applier) checkInside(d vfs.Dir, name, path string) error {
 			if err := w.checkInside(sub, n.Name, inner); err != nil {
 				return err
 			}
-		case !w.opts.Force && !w.removes(inner):
+		case !w.opts.Force && !isLeftover(n.Name) && !w.removes(inner):
 			w.lose = append(w.lose, inner)
 		}
 	}

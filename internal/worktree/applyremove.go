@@ -28,22 +28,28 @@ func (c *checkout) remove() error {
 	if len(empty) == 0 {
 		return nil
 	}
-	// A directory that is written to next is kept: somebody's shell may stand in it.
-	for i := range c.jobs {
-		if c.jobs[i].Op == Write {
-			for dir, _ := split(c.jobs[i].Path); dir != ""; dir, _ = split(dir) {
-				delete(empty, dir)
-			}
-		}
-	}
-	return c.removeDirs(empty)
+	return c.removeDirs(empty, c.writtenDirs())
 }
 
-func (c *checkout) removeDirs(empty map[string]bool) error {
+// writtenDirs are the directories that the plan writes into. They are kept: somebody's shell may stand in one.
+func (c *checkout) writtenDirs() map[string]bool {
+	kept := map[string]bool{"": true}
+	for i := range c.jobs {
+		if c.jobs[i].Op != Write {
+			continue
+		}
+		for dir, _ := split(c.jobs[i].Path); !kept[dir]; dir, _ = split(dir) {
+			kept[dir] = true
+		}
+	}
+	return kept
+}
+
+func (c *checkout) removeDirs(empty, kept map[string]bool) error {
 	byDepth := func(a, b string) int { return cmp.Compare(strings.Count(b, "/"), strings.Count(a, "/")) }
 	for list := slices.SortedFunc(maps.Keys(empty), byDepth); len(list) > 0; list = list[1:] {
 		path := list[0]
-		if path == "" || c.keeps(path) {
+		if kept[path] {
 			continue
 		}
 		up, name := split(path)
@@ -59,22 +65,11 @@ func (c *checkout) removeDirs(empty map[string]bool) error {
 		// Whatever the reason, a directory that stays does no harm: most hold ignored files.
 		if err == nil && !empty[up] {
 			empty[up] = true
-			i, _ := slices.BinarySearchFunc(list, up, byDepth)
-			list = slices.Insert(list, max(i, 1), up)
+			i, _ := slices.BinarySearchFunc(list[1:], up, byDepth)
+			list = slices.Insert(list, i+1, up)
 		}
 	}
 	return nil
-}
-
-// keeps tells whether the plan writes into a directory.
-func (c *checkout) keeps(dir string) bool {
-	i, _ := slices.BinarySearchFunc(c.jobs, dir+"/", func(j job, path string) int { return comparePaths(j.Path, path) })
-	for ; i < len(c.jobs) && beneath(c.jobs[i].Path, dir); i++ {
-		if c.jobs[i].Op == Write {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *applier) removeChunk(jobs []job) error {
@@ -131,6 +126,9 @@ func (w *applier) clear(d vfs.Dir, name string) error {
 		return err
 	}
 	names, err := sub.ReadDir(nil)
+	if isRepository(sub) {
+		err = ErrChanging // it came after the check
+	}
 	for _, n := range names {
 		if err != nil {
 			break
@@ -140,11 +138,9 @@ func (w *applier) clear(d vfs.Dir, name string) error {
 			break
 		}
 		switch {
-		case st.Kind == vfs.KindDir && isOwn(n.Name):
-			err = ErrChanging
 		case st.Kind == vfs.KindDir:
 			err = w.clear(sub, n.Name)
-		case w.opts.Force:
+		case w.opts.Force || isLeftover(n.Name):
 			err = sub.Remove(n.Name)
 		default:
 			err = ErrChanging

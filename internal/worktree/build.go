@@ -209,5 +209,7 @@ const tempPrefix = ".oxy~"
 // isOwn tells whether a name is never part of a working copy's contents: the repository itself, a Git repository, or an
 // unfinished file of a checkout.
 func isOwn(name string) bool {
-	return len(name) >= 4 && name[0] == '.' && (name == ".oxy" || name == ".git" || strings.HasPrefix(name, tempPrefix))
+	return len(name) >= 4 && name[0] == '.' && (name == ".oxy" || name == ".git" || isLeftover(name))
 }
+
+func isLeftover(name string) bool { return strings.HasPrefix(name, tempPrefix) }
