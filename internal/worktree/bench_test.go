@@ -75,3 +75,73 @@ func BenchmarkScanClean(b *testing.B) {
 		m.Close()
 	}
 }
+
+// BenchmarkApplyOneFile is a switch to a state one file away, loading and saving included.
+func BenchmarkApplyOneFile(b *testing.B) {
+	fsys, _, m := benchTree(b)
+	b.StopTimer()
+	dir := b.TempDir()
+	root, err := fsys.OpenDir(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer root.Close()
+	states := []tree{{"kernel/sched/core.c": text("one\n")}, {"kernel/sched/core.c": text("three\n")}}
+	old := tree{}
+	if err := Apply(context.Background(), root, m, plan(old, states[0]), states[0], ApplyOptions{}); err != nil {
+		b.Fatal(err)
+	}
+	if err := m.Save(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.StartTimer()
+	for i := 0; b.Loop(); i++ {
+		m, err := Load(fsys, m.dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		from, to := states[i%2], states[1-i%2]
+		if err := Apply(context.Background(), root, m, plan(from, to), to, ApplyOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		m.SetBase(uint32(i), [32]byte{byte(i)})
+		if err := m.Save(); err != nil {
+			b.Fatal(err)
+		}
+		m.Close()
+	}
+}
+
+// BenchmarkFold is the writing of a whole new manifest, once in some thousand changes.
+func BenchmarkFold(b *testing.B) {
+	_, _, m := benchTree(b)
+	for b.Loop() {
+		m.SetBase(m.state+1, m.id)
+		if err := m.fold(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReadAndHash reads the whole tree as a first commit does.
+func BenchmarkReadAndHash(b *testing.B) {
+	_, root, m := benchTree(b)
+	var paths []string
+	var size int64
+	if err := m.All(func(path string, e *Entry) bool {
+		paths = append(paths, path)
+		size += e.Size
+		return true
+	}); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		_, errs, err := Read(context.Background(), root, paths, ReadOptions{}, func(int, *ReadItem) error { return nil })
+		if err != nil || len(errs) > 0 {
+			b.Fatal(err, errs)
+		}
+	}
+}
