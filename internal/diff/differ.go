@@ -16,6 +16,7 @@ type Differ struct {
 	in     interner
 	a, b   side
 	ra, rb reduced
+	marks  landmarks
 	search search
 }
 
@@ -46,8 +47,13 @@ func (d *Differ) Lines(a, b []byte, opt Options) []Edit {
 		d.in.reset(na)
 		d.in.addA(&d.a, a, start, endA, &opt)
 		d.in.addB(&d.b, &d.a, a, b, start, endB, &opt)
-		d.compare(&opt)
+		if d.compare(opt.Minimal) && !opt.Minimal {
+			d.landmarks(a)
+		}
 		d.collect(line)
+		if !opt.Minimal {
+			d.edits = bridge(d.edits, a)
+		}
 	}
 	s := slider{a: a, b: b, opt: &opt}
 	d.edits = s.slide(d.edits)
@@ -69,8 +75,8 @@ func countLines(data []byte) int {
 	return n
 }
 
-// compare sets the changed flags of both middles.
-func (d *Differ) compare(opt *Options) {
+// compare sets the changed flags of both middles. It reports whether a line is changed that the other side has too.
+func (d *Differ) compare(minimal bool) bool {
 	// A number of a that b has too is marked by a negative count.
 	count := d.in.count
 	d.rb.reset(len(d.b.id))
@@ -90,17 +96,24 @@ func (d *Differ) compare(opt *Options) {
 		}
 		d.ra.add(id, i)
 	}
-	d.search.run(&d.ra, &d.rb, len(d.in.first), opt.Minimal)
+	d.search.start(len(d.ra.id), len(d.rb.id), len(d.in.first), minimal)
+	d.search.run(&d.ra, &d.rb)
+	return d.search.marked
 }
 
 func (r *reduced) reset(lines int) {
 	r.id, r.line = r.id[:0], r.line[:0]
-	if cap(r.changed) < lines {
-		r.changed = make([]bool, lines)
-		return
+	r.changed = flags(r.changed, lines)
+}
+
+// flags returns n flags that are not set, in s's memory if it suffices.
+func flags(s []bool, n int) []bool {
+	if cap(s) < n {
+		return make([]bool, n)
 	}
-	r.changed = r.changed[:lines]
-	clear(r.changed)
+	s = s[:n]
+	clear(s)
+	return s
 }
 
 func (r *reduced) add(id int32, line int) {
@@ -117,6 +130,7 @@ func (r *reduced) mark(from, to int) {
 
 // collect makes edits of the flags. The middles begin at line base on both sides.
 func (d *Differ) collect(base int) {
+	d.edits = d.edits[:0]
 	ca, cb := d.ra.changed, d.rb.changed
 	for i, j := 0, 0; i < len(ca) || j < len(cb); {
 		if i < len(ca) && j < len(cb) && !ca[i] && !cb[j] {

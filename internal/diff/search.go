@@ -7,7 +7,8 @@ package diff
 type search struct {
 	a, b    *reduced
 	minimal bool
-	effort  int // how many more steps may be spent on looking for middles
+	marked  bool // something is changed
+	effort  int  // how many more steps may be spent on looking for middles
 	// By diagonal x-y, from shift: the farthest x reached from the box's start, and the nearest from its end.
 	fwd, bwd []int32
 	shift    int
@@ -26,19 +27,23 @@ const (
 	effortPerLine = 64
 )
 
-// run marks the changed lines of a and b, whose numbers are below ids.
-func (s *search) run(a, b *reduced, ids int, minimal bool) {
-	s.a, s.b, s.minimal = a, b, minimal
-	n := len(a.id) + len(b.id)
-	s.effort = baseEffort + effortPerLine*n
-	if need := n + 3; cap(s.fwd) < need {
+// start makes ready for sequences of up to na and nb lines, whose numbers are below ids.
+func (s *search) start(na, nb, ids int, minimal bool) {
+	s.minimal, s.marked = minimal, false
+	s.effort = baseEffort + effortPerLine*(na+nb)
+	if need := na + nb + 3; cap(s.fwd) < need {
 		s.fwd, s.bwd = make([]int32, need), make([]int32, need)
 	} else {
 		s.fwd, s.bwd = s.fwd[:need], s.bwd[:need]
 	}
-	s.shift = len(b.id) + 1
+	s.shift = nb + 1
 	s.anchors.reset(ids)
-	s.box(0, len(a.id), 0, len(b.id), n)
+}
+
+// run marks the changed lines of a and b.
+func (s *search) run(a, b *reduced) {
+	s.a, s.b = a, b
+	s.box(0, len(a.id), 0, len(b.id), len(a.id)+len(b.id))
 }
 
 // box marks what changes from a[a0:a1] to b[b0:b1]. Anchors are looked for only in boxes of at most anchorSize
@@ -55,6 +60,7 @@ func (s *search) box(a0, a1, b0, b1, anchorSize int) {
 			b1--
 		}
 		if a0 == a1 || b0 == b1 {
+			s.marked = s.marked || a0 < a1 || b0 < b1
 			s.a.mark(a0, a1)
 			s.b.mark(b0, b1)
 			return

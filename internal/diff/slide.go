@@ -22,7 +22,7 @@ func (s *slider) slide(list []Edit) []Edit {
 			if len(out) == 0 || e.A0 > floor {
 				break
 			}
-			e = join(out[len(out)-1], e)
+			e = s.merge(out[len(out)-1], e)
 			out = out[:len(out)-1]
 		}
 		ceil := -1
@@ -34,7 +34,7 @@ func (s *slider) slide(list []Edit) []Edit {
 			room++
 		}
 		if e.A1 == ceil {
-			list[i+1] = join(e, list[i+1])
+			list[i+1] = s.merge(e, list[i+1])
 			continue
 		}
 		s.settle(&e, room)
@@ -43,10 +43,24 @@ func (s *slider) slide(list []Edit) []Edit {
 	return out
 }
 
-// join makes one edit of two that touch.
-func join(x, y Edit) Edit {
-	x.A1, x.B1, x.AOff1, x.BOff1 = y.A1, y.B1, y.AOff1, y.BOff1
-	return x
+// merge makes one edit of two that touch, without the lines that it then begins or ends with on both sides.
+func (s *slider) merge(x, y Edit) Edit {
+	e := join(x, y)
+	for e.A0 < e.A1 && e.B0 < e.B1 {
+		endA, endB := lineEnd(s.a, e.AOff0), lineEnd(s.b, e.BOff0)
+		if !s.opt.sameLine(s.a[e.AOff0:endA], s.b[e.BOff0:endB]) {
+			break
+		}
+		e.A0, e.B0, e.AOff0, e.BOff0 = e.A0+1, e.B0+1, endA, endB
+	}
+	for e.A0 < e.A1 && e.B0 < e.B1 {
+		startA, startB := lineStart(s.a, e.AOff1), lineStart(s.b, e.BOff1)
+		if !s.opt.sameLine(s.a[startA:e.AOff1], s.b[startB:e.BOff1]) {
+			break
+		}
+		e.A1, e.B1, e.AOff1, e.BOff1 = e.A1-1, e.B1-1, startA, startB
+	}
+	return e
 }
 
 // up moves e one line up if that tells the same change. An edit on both sides stays: moved, it would be two.

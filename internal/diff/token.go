@@ -44,9 +44,9 @@ func (w *wordDiffer) compare(a, b []byte) {
 	// From here on numbers are compared, whatever they stand for.
 	w.d.in.first = grow(w.d.in.first, len(w.ids))
 	w.d.in.count = grow(w.d.in.count, len(w.ids))
-	w.d.compare(&Options{})
-	w.d.edits = w.d.edits[:0]
+	w.d.compare(false)
 	w.d.collect(0)
+	w.toLineEnds(w.d.edits)
 	w.edits = w.bridge(w.d.edits)
 }
 
@@ -76,6 +76,59 @@ func (w *wordDiffer) number(s *side, text []byte) {
 	s.off = append(s.off, len(text))
 }
 
+// toLineEnds moves what is only removed or only added so that it ends where a line does, if it can be told so: then
+// whole lines go and come as such.
+func (w *wordDiffer) toLineEnds(edits []Edit) {
+	end, ok := w.ids["\n"]
+	if !ok {
+		return
+	}
+	a, b := &w.d.a, &w.d.b
+	floor := -1 // in a, the end of the edit before; the text's edges may be touched, other edits not
+	for i := range edits {
+		e := &edits[i]
+		ceil := len(a.id) + 1
+		if i+1 < len(edits) {
+			ceil = edits[i+1].A0
+		}
+		if !e.both() {
+			by := 0
+			if e.A0 < e.A1 {
+				by = toEnd(a.id, e.A0, e.A1, e.A0-floor, ceil-e.A1, end)
+			} else {
+				by = toEnd(b.id, e.B0, e.B1, e.A0-floor, ceil-e.A1, end)
+			}
+			*e = Edit{
+				A0: e.A0 + by, A1: e.A1 + by, B0: e.B0 + by, B1: e.B1 + by,
+				AOff0: a.off[e.A0+by], AOff1: a.off[e.A1+by], BOff0: b.off[e.B0+by], BOff1: b.off[e.B1+by],
+			}
+		}
+		floor = e.A1
+	}
+}
+
+// toEnd returns by how much the run from..to of ids may be moved so that its last is end: at most less than up to the
+// left and down to the right, and 0 if it cannot.
+func toEnd(ids []int32, from, to, up, down int, end int32) int {
+	for k := 0; k < up; k++ {
+		if ids[to-k-1] == end {
+			return -k
+		}
+		if k == from || ids[from-k-1] != ids[to-k-1] {
+			break
+		}
+	}
+	for k := 0; k < down-1; k++ {
+		if ids[from+k] != ids[to+k] {
+			break
+		}
+		if ids[to+k] == end {
+			return k + 1
+		}
+	}
+	return 0
+}
+
 // bridge joins edits that only space inside a line keeps apart: "two words" for "both terms" is one change.
 func (w *wordDiffer) bridge(edits []Edit) []Edit {
 	out := edits[:0]
@@ -90,5 +143,3 @@ func (w *wordDiffer) bridge(edits []Edit) []Edit {
 	}
 	return out
 }
-
-func (e *Edit) both() bool { return e.A0 < e.A1 && e.B0 < e.B1 }

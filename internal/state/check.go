@@ -1,0 +1,98 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// Check reads all of a tree and verifies that it is well formed: orders, counts, levels, that each entry's file is
+// known to stand there and no other file is said to live. What it finds wrong is ErrDamaged.
+func (t Tree) Check() error {
+	count, bytes, err := checkPages(t.b, &pathLayout, t.root.Paths)
+	if err != nil {
+		return fmt.Errorf("check the tree's paths: %w", err)
+	}
+	if count != t.root.Count || bytes != t.root.Bytes {
+		return fmt.Errorf("check the tree's paths: %w", damaged(t.root.Paths, "holds another number of entries"))
+	}
+	if _, _, err := checkPages(t.b, &fileLayout, t.root.Files); err != nil {
+		return fmt.Errorf("check the tree's files: %w", err)
+	}
+	stands := make(map[change.FileID]string, count)
+	if err := t.Walk("", func(e *Entry) error { stands[e.File] = e.Path; return nil }); err != nil {
+		return err
+	}
+	c, err := newCursor(t.b, &fileLayout, t.root.Files)
+	if err != nil {
+		return err
+	}
+	for {
+		f, err := c.item()
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			break
+		}
+		path, alive := stands[f.file]
+		if alive == f.gone || alive && path != f.path {
+			return fmt.Errorf("check the tree: file %v at %q: %w", f.file, f.path, ErrDamaged)
+		}
+		delete(stands, f.file)
+		c.next()
+	}
+	for id, path := range stands {
+		return fmt.Errorf("check the tree: file %v at %q is not known: %w", id, path, ErrDamaged)
+	}
+	return nil
+}
+
+func checkPages[T any](b *Blocks, l *layout[T], root Ref) (count, bytes uint64, err error) {
+	if root == 0 {
+		return 0, 0, nil
+	}
+	level, _, err := l.page(b, root)
+	if err != nil {
+		return 0, 0, err
+	}
+	last := ""
+	return l.checkPage(b, cell{ref: root}, level, &last)
+}
+
+// checkPage verifies the page of a cell, all of whose keys must come after last, and moves last on to its last key.
+func (l *layout[T]) checkPage(b *Blocks, c cell, level int, last *string) (count, bytes uint64, err error) {
+	if level == 0 {
+		items, err := l.leaf(b, c.ref, nil, &scratch{})
+		if err != nil {
+			return 0, 0, err
+		}
+		for i := range items {
+			key := l.key(&items[i])
+			if *last != "" && l.order.compare(*last, key) >= 0 || l.order.compare(key, c.sep) < 0 {
+				return 0, 0, damaged(c.ref, "is out of order")
+			}
+			*last = key
+			bytes += l.size(&items[i])
+		}
+		return uint64(len(items)), bytes, nil
+	}
+	cells, err := l.inner(b, c, level, nil, &scratch{})
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range cells {
+		if *last != "" && l.order.compare(*last, cells[i].sep) >= 0 {
+			return 0, 0, damaged(c.ref, "is out of order")
+		}
+		n, size, err := l.checkPage(b, cells[i], level-1, last)
+		if err != nil {
+			return 0, 0, err
+		}
+		if n != cells[i].count || size != cells[i].bytes {
+			return 0, 0, damaged(c.ref, "has a wrong count")
+		}
+		count, bytes = count+n, bytes+size
+	}
+	return count, bytes, nil
+}

@@ -1,0 +1,177 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+)
+
+const (
+	// compactSlack lets small repositories alone: 256 KiB is a few dozen commits.
+	compactSlack = 256 << 10
+	// compactFlush bounds what a compaction holds in memory.
+	compactFlush = 8 << 20
+)
+
+// ShouldCompact reports whether more than half of the file is likely to be out of use.
+func (b *Blocks) ShouldCompact() bool { return b.Size() > 2*b.live+compactSlack }
+
+// Compact writes a new generation with the trees of the states in keep and nothing else: what they share is written
+// once, weaves with all that they build on. States without a stored tree are passed over. The caller publishes the
+// hint that Flush of the result gives, and then may remove b's file. On an error nothing is left behind.
+func (b *Blocks) Compact(keep []uint32, generation uint64) (*Blocks, error) {
+	if generation == b.generation {
+		return nil, fmt.Errorf("compact tree file: generation %d is the present one", generation)
+	}
+	to, err := OpenBlocks(b.fsys, b.dir, Hint{Generation: generation})
+	if err != nil {
+		return nil, err
+	}
+	c := compactor{from: b, to: to, moved: make(map[Ref]Ref), leaves: pathLayout.leafFormat()}
+	if err := c.run(keep); err != nil {
+		_ = to.Close()
+		_ = RemoveGeneration(b.fsys, b.dir, generation)
+		return nil, fmt.Errorf("compact tree file: %w", err)
+	}
+	to.live = to.Size()
+	return to, nil
+}
+
+type compactor struct {
+	from, to *Blocks
+	moved    map[Ref]Ref // of pages and weaves
+	scratch  scratch
+	entries  []Entry
+	leaves   *pageFormat[Entry]
+}
+
+func (c *compactor) run(keep []uint32) error {
+	var roots []StateRoot
+	for _, state := range keep {
+		r, ok, err := c.from.Root(state)
+		if err != nil {
+			return err
+		}
+		if ok {
+			roots = append(roots, r)
+		}
+	}
+	// The oldest first, so that the latest is found at once again.
+	slices.SortFunc(roots, func(x, y StateRoot) int {
+		return c.from.chain.seen[y.State] - c.from.chain.seen[x.State]
+	})
+	roots = slices.CompactFunc(roots, func(x, y StateRoot) bool { return x.State == y.State })
+	for _, r := range roots {
+		var err error
+		if r.Root.Paths, err = copyPages(c, &pathLayout, r.Root.Paths, maxLevel+1, c.pathLeaf); err != nil {
+			return err
+		}
+		if r.Root.Files, err = copyPages(c, &fileLayout, r.Root.Files, maxLevel+1, c.fileLeaf); err != nil {
+			return err
+		}
+		c.to.PutRoot(r)
+	}
+	return nil
+}
+
+// copyPages copies a page that must be lower than above, and all beneath it.
+func copyPages[T any](c *compactor, l *layout[T], ref Ref, above int, leaf func(Ref, []byte) (Ref, error)) (Ref, error) {
+	if ref == 0 {
+		return 0, nil
+	}
+	if at, ok := c.moved[ref]; ok {
+		return at, nil
+	}
+	level, payload, err := l.page(c.from, ref)
+	if err != nil {
+		return 0, err
+	}
+	if level >= above {
+		return 0, damaged(ref, "is a page of a wrong level")
+	}
+	var at Ref
+	if level == 0 {
+		if at, err = leaf(ref, payload); err != nil {
+			return 0, err
+		}
+	} else {
+		cells, err := l.inner(c.from, cell{ref: ref}, level, nil, &c.scratch)
+		if err != nil {
+			return 0, err
+		}
+		for i := range cells {
+			if cells[i].ref, err = copyPages(c, l, cells[i].ref, level, leaf); err != nil {
+				return 0, err
+			}
+		}
+		at = c.to.put(l.innerKind, l.innerFormat(level).encode(cells))
+	}
+	c.moved[ref] = at
+	return at, c.flush()
+}
+
+// pathLeaf copies a leaf, with new refs where its entries have weaves.
+func (c *compactor) pathLeaf(ref Ref, payload []byte) (Ref, error) {
+	entries, ok := decodeEntries(ref, payload, c.entries[:0], &c.scratch)
+	if !ok {
+		return 0, damaged(ref, "is no leaf page")
+	}
+	c.entries = entries
+	weaves := false
+	for i := range entries {
+		if e := &entries[i]; e.Weave != 0 {
+			var err error
+			if e.Weave, err = c.weave(e.Weave); err != nil {
+				return 0, err
+			}
+			weaves = true
+		}
+	}
+	if weaves {
+		payload = c.leaves.encode(entries)
+	}
+	return c.to.put(kindPathLeaf, payload), nil
+}
+
+func (c *compactor) fileLeaf(ref Ref, payload []byte) (Ref, error) {
+	if _, ok := decodeFiles(ref, payload, nil, &c.scratch); !ok {
+		return 0, damaged(ref, "is no leaf page")
+	}
+	return c.to.put(kindFileLeaf, payload), nil
+}
+
+// weave copies a weave and what it builds on, the oldest first.
+func (c *compactor) weave(ref Ref) (Ref, error) {
+	var chain []Ref
+	var at Ref // where the one before in the chain went
+	for ref != 0 {
+		var known bool
+		if at, known = c.moved[ref]; known {
+			break
+		}
+		chain = append(chain, ref)
+		prev, _, err := c.from.GetWeave(ref)
+		if err != nil {
+			return 0, err
+		}
+		at, ref = 0, prev
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		_, payload, err := c.from.GetWeave(chain[i])
+		if err != nil {
+			return 0, err
+		}
+		if at, err = c.to.PutWeave(at, payload); err != nil {
+			return 0, err
+		}
+		c.moved[chain[i]] = at
+	}
+	return at, c.flush()
+}
+
+func (c *compactor) flush() error {
+	if len(c.to.tail)-c.to.flushed < compactFlush {
+		return nil
+	}
+	_, err := c.to.Flush()
+	return err
+}

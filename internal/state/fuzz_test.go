@@ -1,0 +1,178 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"math/rand"
+	"testing"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/vfs"
+)
+
+const fuzzSelf Ref = 1 << 40 // where a fuzzed page is said to be: far behind all that it may refer to
+
+// seedPages gives one payload of each kind of page.
+func seedPages(f *testing.F) (leaf, files, inner, roots []byte) {
+	w := &world{r: rand.New(rand.NewSource(1))}
+	m := newModel()
+	m.apply(w.batch(m, 20))
+	m.apply(w.batch(m, 20))
+	var entries []Entry
+	var items []fileItem
+	for e := range m.all() {
+		if len(entries)%3 == 0 {
+			e.Weave = 5<<refOffsetBits | 99
+		}
+		entries = append(entries, *e)
+		items = append(items, m.files[e.File])
+	}
+	for _, item := range m.files {
+		if item.gone {
+			items = append(items, item)
+		}
+	}
+	if err := sortFiles(items); err != nil {
+		f.Fatal(err)
+	}
+	cells := []cell{{"", 99, 3, 4}, {"a", 7<<refOffsetBits | 300, 5, 1 << 40}, {"a/b", 4000, 1, 0}}
+	return bytes.Clone(pathLayout.leafFormat().encode(entries)),
+		bytes.Clone(fileLayout.leafFormat().encode(items)),
+		bytes.Clone(pathLayout.innerFormat(2).encode(cells)),
+		appendRoots(nil, StateRoot{State: 3, Root: Root{Paths: 99, Files: 1<<50 | 77, Count: 5, Bytes: 600}, Manual: true}, 0)
+}
+
+// FuzzLeaf: what is taken for a leaf by path is written the same way, and its entries are found in it.
+func FuzzLeaf(f *testing.F) {
+	leaf, _, _, _ := seedPages(f)
+	f.Add(leaf)
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		entries, ok := decodeEntries(fuzzSelf, payload, nil, &scratch{})
+		for i := range entries {
+			if got, found, fine := findEntry(fuzzSelf, payload, entries[i].Path); !found || !fine || got != entries[i] {
+				t.Fatalf("%q is not found as it is: %+v, want %+v", entries[i].Path, got, entries[i])
+			}
+			if i > 0 && ComparePaths(entries[i-1].Path, entries[i].Path) >= 0 {
+				t.Fatal("out of order")
+			}
+		}
+		if ok && len(payload) > 0 && !bytes.Equal(pathLayout.leafFormat().encode(entries), payload) {
+			t.Fatal("there is another way to write this")
+		}
+		if !ok {
+			findEntry(fuzzSelf, payload, "a/b") // must not panic
+		}
+		exercise(t, kindPathLeaf, payload)
+	})
+}
+
+// FuzzFiles is the same for leaves by identity.
+func FuzzFiles(f *testing.F) {
+	_, files, _, _ := seedPages(f)
+	f.Add(files)
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		items, ok := decodeFiles(fuzzSelf, payload, nil, &scratch{})
+		for i := range items {
+			got, found, fine := findFile(payload, items[i].file)
+			if got.key = items[i].key; !found || !fine || got != items[i] {
+				t.Fatalf("%v is not found as it is: %+v, want %+v", items[i].file, got, items[i])
+			}
+			if i > 0 && items[i-1].key >= items[i].key {
+				t.Fatal("out of order")
+			}
+		}
+		if ok && len(payload) > 0 && !bytes.Equal(fileLayout.leafFormat().encode(items), payload) {
+			t.Fatal("there is another way to write this")
+		}
+		if !ok {
+			findFile(payload, change.FileID{Change: 3}) // must not panic
+		}
+		exercise(t, kindFileLeaf, payload)
+	})
+}
+
+// FuzzInner is the same for inner pages.
+func FuzzInner(f *testing.F) {
+	_, _, inner, _ := seedPages(f)
+	f.Add(inner)
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		for _, o := range []order{byPath, byBytes} {
+			cells, ok := decodeCells(fuzzSelf, o, payload, nil, &scratch{})
+			for i := range cells {
+				if got, fine := findCell(fuzzSelf, o, payload, cells[i].sep); !fine || got != cells[i].ref {
+					t.Fatalf("%q leads to %d, want %d", cells[i].sep, got, cells[i].ref)
+				}
+			}
+			if ok && !bytes.Equal(pathLayout.innerFormat(int(payload[0])).encode(cells), payload) {
+				t.Fatal("there is another way to write this")
+			}
+			if !ok {
+				findCell(fuzzSelf, o, payload, "a/b") // must not panic
+			}
+		}
+		exercise(t, kindPathInner, payload)
+		exercise(t, kindFileInner, payload)
+	})
+}
+
+// FuzzRoots is the same for roots blocks.
+func FuzzRoots(f *testing.F) {
+	_, _, _, roots := seedPages(f)
+	f.Add(roots)
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		r, prev, ok := decodeRoots(payload, fuzzSelf)
+		if ok && !bytes.Equal(appendRoots(nil, r, prev), payload) {
+			t.Fatal("there is another way to write this")
+		}
+	})
+}
+
+// FuzzHint is the same for hints.
+func FuzzHint(f *testing.F) {
+	f.Add(Hint{Generation: 1, Size: 2, Roots: 3, Live: 4}.Encode())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if h, err := DecodeHint(data); err == nil && !bytes.Equal(h.Encode(), data) {
+			t.Fatal("there is another way to write this")
+		}
+	})
+}
+
+// exercise puts a page on top of a tree whose checksums are all right, so that nothing but the decoders stands between
+// it and the caller, and does everything with that tree.
+func exercise(t *testing.T, kind byte, payload []byte) {
+	b, err := OpenBlocks(vfs.NewMem(), "trees", Hint{Generation: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := b.Tree(Root{})
+	id := change.FileID{Change: 1}
+	known, err = known.Edit([]Edit{{Path: "a", Entry: Entry{File: id, Place: id, Mode: id, Body: id}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := known.Root()
+	if kind == kindPathLeaf || kind == kindPathInner {
+		root.Paths = b.put(kind, payload)
+	} else {
+		root.Files = b.put(kind, payload)
+	}
+	b.PutRoot(StateRoot{Root: root})
+	tree := b.Tree(root)
+	_, _, getErr := tree.Get("a/b")
+	_, underErr := tree.Under("a")
+	_, _, _, byFileErr := tree.ByFile(id)
+	_, compactErr := b.Compact([]uint32{0}, 2)
+	none := func(_, _ *Entry) error { return nil }
+	for _, err := range []error{
+		getErr, underErr, byFileErr, compactErr, tree.Check(),
+		tree.Walk("a", func(*Entry) error { return nil }),
+		tree.Tombstones(func(Tombstone) error { return nil }),
+		Diff(known, tree, none), Diff(tree, known, none),
+	} {
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			t.Fatal(err)
+		}
+	}
+	// An edit may also be refused because the two halves of the tree do not agree.
+	_, _ = tree.Edit([]Edit{{Path: "a", Delete: true}, {Path: "a/b", Entry: Entry{Size: 3}}})
+}

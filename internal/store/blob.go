@@ -1,0 +1,252 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/zeebo/blake3"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// Sizes of contents.
+const (
+	// smallBlob is the length below which contents share a frame: alone they compress to 2.4, together to over 3.
+	smallBlob = 4 << 10
+	// packSize is about how much shares a frame; reading one content decompresses all of it, in a tenth of a millisecond.
+	packSize = 128 << 10
+	// maxBlob is the longest content in one piece; longer ones are lists of chunks.
+	maxBlob = 1 << 20
+	// maxContent bounds a list.
+	maxContent = 1 << 40
+)
+
+var (
+	errBlob     = errors.New("not the content that the index says")
+	errBlobHash = errors.New("the content has another hash than its name")
+	errSize     = errors.New("too large to be read at once")
+)
+
+// findBlob returns the record of a content.
+func (s *Store) findBlob(h change.Hash) (blobRecord, bool) {
+	n, t, ok := s.find(blobsCol, (*[32]byte)(&h))
+	if !ok {
+		return blobRecord{}, false
+	}
+	return parseBlobRecord(t.cols[blobsCol].at(n)), true
+}
+
+// BlobSize returns the length of a content, and whether it is there.
+func (s *Store) BlobSize(h change.Hash) (int64, bool) {
+	r, ok := s.findBlob(h)
+	return r.size, ok
+}
+
+// Blob appends a content to dst. The checksum of what it was read from is verified; that it has the hash was when it
+// was put, and VerifyBlob proves it again.
+func (s *Store) Blob(dst []byte, h change.Hash) ([]byte, error) {
+	r, ok := s.findBlob(h)
+	if !ok {
+		return dst, fmt.Errorf("read content %s: %w", h, s.missing())
+	}
+	b, err := s.readBlob(dst, r)
+	if err != nil {
+		return dst, fmt.Errorf("read content %s: %w", h, err)
+	}
+	return b, nil
+}
+
+// maxAtOnce bounds a content that Blob returns; WriteBlob takes the larger ones.
+const maxAtOnce = 1 << 31
+
+func (s *Store) readBlob(dst []byte, r blobRecord) ([]byte, error) {
+	if !r.list {
+		return s.readPiece(dst, r)
+	}
+	if r.size > maxAtOnce {
+		return dst, errSize
+	}
+	err := s.eachChunk(r, func(c blobRecord) (err error) {
+		dst, err = s.readPiece(dst, c)
+		return err
+	})
+	return dst, err
+}
+
+// readPiece appends a content that is not a list.
+func (s *Store) readPiece(dst []byte, r blobRecord) ([]byte, error) {
+	if r.size >= smallBlob { // alone in its frame
+		f, err := s.log.frame(r.at)
+		if err != nil {
+			return dst, err
+		}
+		return appendItem(dst, f, r)
+	}
+	c := s.frames.get(r.at)
+	c.once.Do(func() { c.load(s.log) })
+	if c.err != nil {
+		return dst, c.err
+	}
+	return appendItem(dst, c.frame, r)
+}
+
+// appendItem appends the content of r from its frame.
+func appendItem(dst []byte, f frame, r blobRecord) ([]byte, error) {
+	if f.kind != kindBlobs || r.item >= f.items {
+		return dst, damaged(r.at, errBlob)
+	}
+	item := f.table[r.item*blobItem:]
+	size := binary.LittleEndian.Uint32(item[32:])
+	if change.Hash(item[:32]) != r.hash || int64(size) != r.size {
+		return dst, damaged(r.at, errBlob)
+	}
+	if f.items == 1 {
+		if size != f.raw {
+			return dst, damaged(r.at, errBlob)
+		}
+		b, err := f.contents(dst)
+		if err != nil {
+			return dst, damaged(r.at, err)
+		}
+		return b, nil
+	}
+	contents, err := f.view()
+	if err != nil {
+		return dst, damaged(r.at, err)
+	}
+	var off uint64
+	for i := range r.item {
+		off += uint64(binary.LittleEndian.Uint32(f.table[i*blobItem+32:]))
+	}
+	if off+uint64(size) > uint64(len(contents)) {
+		return dst, damaged(r.at, errBlob)
+	}
+	return append(dst, contents[off:off+uint64(size)]...), nil
+}
+
+// eachChunk calls do with the record of each chunk of a list, in order.
+func (s *Store) eachChunk(r blobRecord, do func(blobRecord) error) error {
+	f, err := s.log.frame(r.at)
+	if err != nil {
+		return err
+	}
+	if f.kind != kindList || change.Hash(f.table[:32]) != r.hash || binary.LittleEndian.Uint64(f.table[32:]) != uint64(r.size) {
+		return damaged(r.at, errBlob)
+	}
+	for t := f.table[listTable:]; len(t) > 0; t = t[blobItem:] {
+		h, size := change.Hash(t[:32]), binary.LittleEndian.Uint32(t[32:])
+		c, ok := s.findBlob(h)
+		if !ok || c.list || c.size != int64(size) {
+			return damaged(r.at, fmt.Errorf("chunk %s: %w", h, errBlob))
+		}
+		if err := do(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pieces holds buffers for contents on their way to a writer.
+var pieces = sync.Pool{New: func() any { return new([]byte) }}
+
+// WriteBlob writes a content, however large, in pieces of at most 1 MiB.
+func (s *Store) WriteBlob(w io.Writer, h change.Hash) error {
+	r, ok := s.findBlob(h)
+	if !ok {
+		return fmt.Errorf("read content %s: %w", h, s.missing())
+	}
+	buf := pieces.Get().(*[]byte)
+	defer pieces.Put(buf)
+	write := func(r blobRecord) (err error) {
+		if *buf, err = s.readPiece((*buf)[:0], r); err == nil {
+			_, err = w.Write(*buf)
+		}
+		return err
+	}
+	err := error(nil)
+	if r.list {
+		err = s.eachChunk(r, write)
+	} else {
+		err = write(r)
+	}
+	if err != nil {
+		return fmt.Errorf("read content %s: %w", h, err)
+	}
+	return nil
+}
+
+// VerifyBlob reads a content and proves that it has its hash.
+func (s *Store) VerifyBlob(h change.Hash) error {
+	hasher := blake3.New()
+	if err := s.WriteBlob(hasher, h); err != nil {
+		return err
+	}
+	if change.Hash(hasher.Sum(nil)) != h {
+		return fmt.Errorf("read content %s: %w: %w", h, ErrDamaged, errBlobHash)
+	}
+	return nil
+}
+
+// cachedFrames is how many decompressed frames of small contents are kept: 4 MiB, enough for neighbours read by a few
+// goroutines each in its own directory.
+const cachedFrames = 32
+
+// frameCache holds the packed frames read last.
+type frameCache struct {
+	mu      sync.Mutex
+	entries [cachedFrames]*cachedFrame
+	clock   uint64
+}
+
+type cachedFrame struct {
+	at    place
+	used  uint64
+	once  sync.Once
+	frame frame // with its contents decompressed
+	err   error
+}
+
+func (c *cachedFrame) load(l *log) {
+	f, err := l.frame(c.at)
+	if err != nil {
+		c.err = err
+		return
+	}
+	contents, err := f.view()
+	if err != nil {
+		c.err = damaged(c.at, err)
+		return
+	}
+	f.codec, f.stored = codecRaw, contents
+	c.frame = f
+}
+
+// get returns the entry for the frame at p, making room for it in place of the one unused for longest.
+func (c *frameCache) get(p place) *cachedFrame {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock++
+	oldest := 0
+	for i, e := range c.entries {
+		if e == nil {
+			oldest = i
+			break
+		}
+		if e.at == p {
+			e.used = c.clock
+			return e
+		}
+		if e.used < c.entries[oldest].used {
+			oldest = i
+		}
+	}
+	e := &cachedFrame{at: p, used: c.clock}
+	c.entries[oldest] = e
+	return e
+}
+
+// NumBlobs returns how many contents there are, chunks and lists of chunks among them.
+func (s *Store) NumBlobs() uint32 { return s.now.Load().n[blobsCol] }

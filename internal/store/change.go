@@ -1,0 +1,156 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// Record is what is kept of one change. The store does not look inside.
+type Record struct {
+	ID       change.ID
+	Meta     []byte // what a list of changes shows
+	Body     []byte
+	Texts    []byte // small texts that came with it, concatenated
+	Unhashed []byte // such as signatures
+}
+
+func (r *Record) fields() [numFields]*[]byte {
+	return [...]*[]byte{&r.Meta, &r.Body, &r.Texts, &r.Unhashed}
+}
+
+const numFields = 4
+
+// changeFlags are the flags of a CHANGE frame: bit i says that field i is a blob, and the contents have its hash.
+const changeFlags = 1<<numFields - 1
+
+// maxInline is the longest field that lies in the frame. Longer ones are blobs, so that reading Meta never decompresses
+// a large body.
+const maxInline = 64 << 10
+
+// changeTableFields is a CHANGE frame's table, which is never compressed: what the indexes need.
+type changeTableFields struct {
+	id      change.ID
+	time    int64
+	lengths [numFields]uint32 // of the fields themselves, where they lie inline
+	deps    []byte            // numbers, little-endian
+}
+
+var errChange = errors.New("malformed change")
+
+func parseChangeTable(f frame) (t changeTableFields, err error) {
+	le := binary.LittleEndian
+	copy(t.id[:], f.table)
+	t.time = int64(le.Uint64(f.table[32:]))
+	var sum uint64
+	for i := range t.lengths {
+		t.lengths[i] = le.Uint32(f.table[40+4*i:])
+		if f.flags>>i&1 != 0 && t.lengths[i] != uint32(len(change.Hash{})) {
+			return t, errChange
+		}
+		sum += uint64(t.lengths[i])
+	}
+	if sum != uint64(f.raw) {
+		return t, errChange
+	}
+	t.deps = f.table[changeTable:]
+	return t, nil
+}
+
+// appendChange appends a CHANGE frame. Fields of which flags has the bit are hashes.
+func appendChange(buf []byte, scratch []byte, rec *Record, flags uint16, deps []uint32, time int64) (_, contents []byte) {
+	le := binary.LittleEndian
+	buf, start := beginFrame(buf)
+	buf = append(buf, rec.ID[:]...)
+	buf = le.AppendUint64(buf, uint64(time))
+	contents = scratch[:0]
+	for _, f := range rec.fields() {
+		buf = le.AppendUint32(buf, uint32(len(*f)))
+		contents = append(contents, *f...)
+	}
+	for _, d := range deps {
+		buf = le.AppendUint32(buf, d)
+	}
+	return endFrame(buf, start, kindChange, flags, len(deps), contents), contents
+}
+
+// NumChanges returns how many changes there are.
+func (s *Store) NumChanges() uint32 { return s.now.Load().n[changesCol] }
+
+// ChangeID returns the id of a change by its number, and zero if there is none: see Err.
+func (s *Store) ChangeID(n uint32) change.ID {
+	rec, _, ok := s.record(changesCol, n)
+	if !ok {
+		return change.ID{}
+	}
+	return change.ID(rec[:32])
+}
+
+// ChangeTime returns the time that a change was stored with.
+func (s *Store) ChangeTime(n uint32) int64 {
+	rec, _, ok := s.record(changesCol, n)
+	if !ok {
+		return 0
+	}
+	return int64(binary.LittleEndian.Uint64(rec[40:]))
+}
+
+// Change returns all that is kept of a change.
+func (s *Store) Change(n uint32) (Record, error) {
+	rec, err := s.readChange(n, numFields)
+	if err != nil {
+		return rec, fmt.Errorf("read change %d: %w", n, err)
+	}
+	return rec, nil
+}
+
+// Meta returns the Meta of a change, without reading a large body.
+func (s *Store) Meta(n uint32) ([]byte, error) {
+	rec, err := s.readChange(n, 1)
+	if err != nil {
+		return nil, fmt.Errorf("read change %d: %w", n, err)
+	}
+	return rec.Meta, nil
+}
+
+// readChange reads the first fields of a change.
+func (s *Store) readChange(n uint32, fields int) (rec Record, err error) {
+	b, _, ok := s.record(changesCol, n)
+	if !ok {
+		return rec, s.missing()
+	}
+	r := parseChangeRecord(b)
+	f, err := s.log.frame(r.at)
+	if err != nil {
+		return rec, err
+	}
+	if f.kind != kindChange {
+		return rec, damaged(r.at, errChange)
+	}
+	t, err := parseChangeTable(f)
+	if err != nil || t.id != r.id {
+		return rec, damaged(r.at, errChange)
+	}
+	contents, err := f.contents(nil) // a copy: callers may keep and alter it
+	if err != nil {
+		return rec, damaged(r.at, err)
+	}
+	rec.ID = t.id
+	for i, dst := range rec.fields() {
+		field := contents[:t.lengths[i]:t.lengths[i]]
+		contents = contents[t.lengths[i]:]
+		if i >= fields {
+			break
+		}
+		if f.flags>>i&1 == 0 {
+			*dst = field
+			continue
+		}
+		if *dst, err = s.Blob(nil, change.Hash(field)); err != nil {
+			return rec, err
+		}
+	}
+	return rec, nil
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/oxy-vcs/oxy/internal/vfs"
+)
+
+// formatNumber is the format that this package reads and writes.
+const formatNumber = 1
+
+const (
+	formatName   = "format"
+	formatPrefix = "oxy repository, format "
+	formatLimit  = 64 // a longer file is none of ours
+)
+
+// Create makes an empty store in dir, which it creates. The file format comes last: without it there is no repository.
+func Create(fsys vfs.FS, dir string) error {
+	if err := create(fsys, dir); err != nil {
+		return fmt.Errorf("create repository %s: %w", dir, err)
+	}
+	return nil
+}
+
+func create(fsys vfs.FS, dir string) error {
+	for _, sub := range []string{"log", "index"} {
+		if err := fsys.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
+			return err
+		}
+	}
+	var st vfs.Stat
+	if err := fsys.Lstat(filepath.Join(dir, formatName), &st); err == nil {
+		return fmt.Errorf("there is one already: %w", fs.ErrExist)
+	}
+	if err := fsys.Lstat(segmentName(dir, 1), &st); err == nil && st.Size > segmentStart {
+		return fmt.Errorf("%s holds records of a repository that lost its file %q: %w", display(1), formatName, fs.ErrExist)
+	}
+	var id [8]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return err
+	}
+	if err := writeSegment(fsys, dir, segmentFrame(1, binary.LittleEndian.Uint64(id[:]), 0)); err != nil {
+		return err
+	}
+	for _, d := range []string{filepath.Join(dir, "log"), dir} {
+		if err := fsys.SyncDir(d); err != nil {
+			return err
+		}
+	}
+	line := fmt.Sprintf("%s%d\n", formatPrefix, formatNumber)
+	if err := vfs.WriteFileAtomic(fsys, filepath.Join(dir, formatName), []byte(line), true); err != nil {
+		return err
+	}
+	return fsys.SyncDir(filepath.Dir(dir))
+}
+
+// writeSegment writes the file of the first segment.
+func writeSegment(fsys vfs.FS, dir string, frame []byte) error {
+	f, err := fsys.OpenFile(segmentName(dir, 1), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(frame)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func checkFormat(fsys vfs.FS, dir string) error {
+	name := filepath.Join(dir, formatName)
+	b, err := fsys.ReadFile(name, formatLimit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", dir, ErrNotRepository)
+	case errors.Is(err, vfs.ErrTooLarge):
+		return fmt.Errorf("%w: %s does not tell a format", ErrDamaged, name)
+	case err != nil:
+		return fmt.Errorf("open repository %s: %w", dir, err)
+	}
+	return parseFormat(name, string(b))
+}
+
+func parseFormat(name, line string) error {
+	digits, ok := strings.CutPrefix(line, formatPrefix)
+	digits, end := strings.CutSuffix(digits, "\n")
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if !ok || !end || err != nil || n == 0 || digits != strconv.FormatUint(n, 10) {
+		return fmt.Errorf("%w: %s does not tell a format", ErrDamaged, name)
+	}
+	if n > formatNumber {
+		return fmt.Errorf("%w: it has format %d, this oxy knows up to %d; use a newer oxy", ErrNewerFormat, n, formatNumber)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package store
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/oxy-vcs/oxy/internal/vfs"
+)
+
+// indexHeader begins each file in index/: magic, log id, checksum of the two, zeros.
+const indexHeader = 32
+
+const (
+	columnMagic = "oxycol 1"
+	orderMagic  = "oxyord 1"
+)
+
+func indexName(dir string, c column) string { return filepath.Join(dir, "index", columnNames[c]) }
+
+// orderName is the file of a column's sorted list.
+func orderName(dir string, c column) string { return indexName(dir, c) + ".order" }
+
+func appendIndexHeader(b []byte, magic string, logID uint64, c column) []byte {
+	start := len(b)
+	b = append(b, magic...)
+	b = binary.LittleEndian.AppendUint64(b, logID)
+	b = binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b[start:], uint64(c)))
+	return append(b, make([]byte, indexHeader-(len(b)-start))...)
+}
+
+// indexFiles is what the files in index/ hold, verified as far as their headers.
+type indexFiles struct {
+	columns [numColumns][]byte // whole records
+	orders  [numColumns][]byte
+	bad     [numColumns]bool // the sorted list has a damaged entry
+}
+
+// openIndexes maps the indexes. What cannot be opened is as good as empty. The caller holds mu.
+func (s *Store) openIndexes() (f indexFiles) {
+	for c := range numColumns {
+		f.columns[c] = s.mapIndex(indexName(s.dir, c), columnMagic, c, recordSizes[c])
+	}
+	for _, c := range []column{changesCol, blobsCol} {
+		f.orders[c] = s.mapIndex(orderName(s.dir, c), orderMagic, c, orderEntry)
+	}
+	return f
+}
+
+// maxRecords bounds a column: numbers have 32 bits and the last is noState.
+const maxRecords = 1<<32 - 2
+
+func (s *Store) mapIndex(name, magic string, c column, size int) []byte {
+	f, err := s.fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var st vfs.Stat
+	if f.Stat(&st) != nil || st.Size <= indexHeader {
+		return nil
+	}
+	n := min((st.Size-indexHeader)/int64(size), maxRecords)
+	m, err := f.Map(indexHeader + n*int64(size))
+	if err != nil {
+		return nil
+	}
+	s.mappings = append(s.mappings, m)
+	b := m.Bytes()
+	if string(b[:indexHeader]) != string(appendIndexHeader(nil, magic, s.log.id, c)) {
+		return nil
+	}
+	return b[indexHeader:]
+}
+
+func (f *indexFiles) have() (n counts) {
+	for c := range n {
+		n[c] = uint32(len(f.columns[c]) / recordSizes[c])
+	}
+	return n
+}
+
+// verify cuts each column where its first damaged record is.
+func (f *indexFiles) verify(logID uint64) {
+	t := &tables{logID: logID, n: f.have()}
+	for c := range t.cols {
+		t.cols[c] = columnData{size: recordSizes[c], base: f.columns[c]}
+	}
+	for c := range numColumns {
+		if c == depsCol { // verified with the changes
+			continue
+		}
+		for n := range t.n[c] {
+			if !t.ok(c, n) || c == changesCol && !t.depsOK(t.cols[c].at(n)) {
+				f.columns[c] = f.columns[c][:int(n)*recordSizes[c]]
+				break
+			}
+		}
+	}
+	for c, order := range f.orders {
+		l := lookup{col: column(c), list: order, base: uint32(len(order) / orderEntry)}
+		for rank := range l.base {
+			if _, _, err := l.entry(t, rank); err != nil {
+				f.bad[c] = true
+			}
+		}
+	}
+}
+
+// lookup returns how to find the records of a column.
+func (f *indexFiles) lookup(c column) *lookup {
+	l := &lookup{col: c}
+	// A list of fewer records than tell the truth of the column holds numbers of its own count only.
+	if !f.bad[c] {
+		l.list, l.base = f.orders[c], uint32(len(f.orders[c])/orderEntry)
+	}
+	return l
+}

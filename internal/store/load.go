@@ -1,0 +1,138 @@
+package store
+
+import (
+	"fmt"
+)
+
+// load makes the tables from the indexes and the log. With verify it takes from the indexes only what it has verified
+// record by record; otherwise each record is verified when it is used.
+func (s *Store) load(verify bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loadLocked(verify)
+}
+
+func (s *Store) loadLocked(verify bool) error {
+	h := readHead(s.fsys, s.dir, s.log.id)
+	files := s.openIndexes()
+	known, from, err := s.lastKnown(h, &files)
+	if err != nil {
+		return err
+	}
+	if verify {
+		files.verify(s.log.id)
+	}
+	if from, err = s.covered(from, files.have()); err != nil {
+		return err
+	}
+	t := &tables{logID: s.log.id, n: from.n, op: from.op, end: from.end}
+	for c := range t.cols {
+		t.cols[c] = columnData{size: recordSizes[c], base: files.columns[c][:int(from.n[c])*recordSizes[c]]}
+	}
+	add := t.add
+	if now := s.now.Load(); s.writing { // the op of this process's own transaction may lie there, not yet durable
+		add = func(b *batch) {
+			if b.n.within(now.n) {
+				t.add(b)
+			}
+		}
+	}
+	end, tail, err := s.log.scan(t.end, t.n, t.op, add)
+	if err != nil {
+		return fmt.Errorf("read the log: %w", err)
+	}
+	if t.n[opsCol] < known {
+		return lost(end, known)
+	}
+	// With a head a tail is some writer's at work, or left for the next to look at. Without, nothing says that it is
+	// not damage inside the log.
+	if tail && h == nil {
+		if err := s.log.damageBefore(end, t.n[opsCol]); err != nil {
+			return err
+		}
+	}
+	if err := s.log.forget(end.segment() + 1); err != nil {
+		return err
+	}
+	t.lookup = [numColumns]*lookup{changesCol: files.lookup(changesCol), blobsCol: files.lookup(blobsCol)}
+	t.setHint(h)
+	s.show(t)
+	return nil
+}
+
+// damageBefore tells whether what follows the op numbered next-1, ending at end, is damage and not the rest of a batch
+// that was never acknowledged: whether an op lies beyond that can only have begun once op next was acknowledged.
+func (l *log) damageBefore(end place, next uint32) error {
+	p, found, err := l.findOp(end, next+1)
+	if err != nil {
+		return fmt.Errorf("read the log: %w", err)
+	}
+	if found {
+		return fmt.Errorf("%w: %s is damaged at or after offset %d; later operations follow it at offset %d of %s. "+
+			"Nothing was changed. Restore the file from a copy", ErrDamaged,
+			display(end.segment()), end.off(), p.off(), display(p.segment()))
+	}
+	return nil
+}
+
+// standing is a place in the log between two ops: the op before it and the records up to it.
+type standing struct {
+	op  place // or 0
+	end place
+	n   counts
+}
+
+var beginning = standing{end: placeAt(1, segmentStart)}
+
+// lastKnown returns the last op that is known without a scan, and how many ops are known to be acknowledged: by the
+// head, or if that is lost by the index of ops, which like it is only written after the log's sync.
+func (s *Store) lastKnown(h *head, files *indexFiles) (known uint32, st standing, err error) {
+	if h != nil {
+		known = h.n[opsCol]
+		if st, ok := s.standingAt(h.op, known); ok && st.end == h.end && st.n == h.n {
+			return known, st, nil
+		}
+		// What head says was acknowledged is not there. A scan finds out where the log is damaged.
+		return known, beginning, nil
+	}
+	ops := files.columns[opsCol]
+	for n := uint32(len(ops) / recordSizes[opsCol]); n > 0; n-- {
+		rec := ops[int(n-1)*recordSizes[opsCol]:][:recordSizes[opsCol]]
+		if !recordOK(rec, s.log.id, opsCol, n-1) {
+			continue
+		}
+		if st, ok := s.standingAt(opRecordPlace(rec), n); ok {
+			return n, st, nil
+		}
+		return n, beginning, nil
+	}
+	return 0, beginning, nil
+}
+
+// standingAt returns where the log stands after the op at p, if that is a valid op that brings them to n.
+func (s *Store) standingAt(p place, n uint32) (standing, bool) {
+	t, end, err := s.log.opTable(p)
+	if err != nil || t.number != n-1 || t.n[opsCol] != n {
+		return standing{}, false
+	}
+	return standing{p, end, t.n}, true
+}
+
+// covered goes back from op to op until the indexes have all records.
+func (s *Store) covered(st standing, have counts) (standing, error) {
+	for st.op != 0 && !st.n.within(have) {
+		t, _, err := s.log.opTable(st.op)
+		if err != nil {
+			return st, err
+		}
+		if t.prev == 0 {
+			return beginning, nil
+		}
+		before, ok := s.standingAt(t.prev, t.number)
+		if !ok {
+			return beginning, nil // the scan from there meets the damage, or not
+		}
+		st = before
+	}
+	return st, nil
+}

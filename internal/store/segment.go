@@ -1,0 +1,241 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/oxy-vcs/oxy/internal/vfs"
+)
+
+// segmentSize is where a segment is full: the frame that passes it is the last. Places have 32 bits of offset, which
+// leaves room for the largest frame after it.
+const segmentSize = 1 << 30
+
+// maxSegment is what a segment's file may hold at most.
+const maxSegment = 1<<32 - 1
+
+// remapMin is how much a segment must have grown before it is mapped anew; until then what is new is read. It grows
+// with the segment, so that a process which lives long holds few mappings.
+const remapMin = 1 << 20
+
+// log reads the segments. Only what is committed is mapped: no writer ever truncates that.
+type log struct {
+	fsys vfs.FS
+	dir  string
+	id   uint64
+	end  atomic.Uint64 // the place after the last op that is committed
+
+	mu   sync.Mutex // guards growing of segs and mapping
+	segs atomic.Pointer[[]*segment]
+}
+
+// segment is one open file of the log.
+type segment struct {
+	name     string
+	number   uint32
+	file     vfs.File
+	full     atomic.Int64 // its length once the log has gone on, or 0
+	mapped   atomic.Pointer[[]byte]
+	mappings []vfs.Mapping // all that were made; slices of the older ones may still be in use
+}
+
+func segmentName(dir string, n uint32) string {
+	return filepath.Join(dir, "log", fmt.Sprintf("%08d.seg", n))
+}
+
+// display is a segment's name as a person sees it.
+func display(n uint32) string { return fmt.Sprintf("log/%08d.seg", n) }
+
+// segment returns an open segment, or an error that is fs.ErrNotExist when there is none.
+func (l *log) segment(n uint32) (*segment, error) {
+	if segs := l.segs.Load(); segs != nil && uint64(n) <= uint64(len(*segs)) && n > 0 {
+		if s := (*segs)[n-1]; s != nil {
+			return s, nil
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var segs []*segment
+	if p := l.segs.Load(); p != nil {
+		segs = *p
+	}
+	if n == 0 || n > maxSegments {
+		return nil, fmt.Errorf("open segment %d: %w", n, fs.ErrNotExist)
+	}
+	if int(n) <= len(segs) && segs[n-1] != nil {
+		return segs[n-1], nil
+	}
+	name := segmentName(l.dir, n)
+	f, err := l.fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &segment{name: name, number: n, file: f}
+	grown := make([]*segment, max(len(segs), int(n)))
+	copy(grown, segs)
+	grown[n-1] = s
+	l.segs.Store(&grown)
+	return s, nil
+}
+
+// maxSegments bounds the log: 64 TiB.
+const maxSegments = 1 << 16
+
+// forget closes the segments from n on, whose files are about to be removed. Nothing of them was ever committed.
+func (l *log) forget(n uint32) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.segs.Load()
+	if p == nil || len(*p) < int(n) {
+		return nil
+	}
+	var errs []error
+	for _, s := range (*p)[n-1:] {
+		if s != nil {
+			errs = append(errs, s.close())
+		}
+	}
+	kept := (*p)[: n-1 : n-1]
+	l.segs.Store(&kept)
+	return errors.Join(errs...)
+}
+
+func (l *log) close() error { return l.forget(1) }
+
+func (s *segment) close() error {
+	var errs []error
+	for _, m := range s.mappings {
+		errs = append(errs, m.Close())
+	}
+	return errors.Join(append(errs, s.file.Close())...)
+}
+
+// committed returns how many bytes from the segment's start hold committed frames.
+func (l *log) committed(s *segment) int64 {
+	end := place(l.end.Load())
+	switch {
+	case s.number > end.segment():
+		return 0
+	case s.number == end.segment():
+		return int64(end.off())
+	}
+	if n := s.full.Load(); n > 0 {
+		return n
+	}
+	n, err := s.size() // final: the log has gone on to the next segment
+	if err != nil {
+		return 0
+	}
+	s.full.Store(n)
+	return n
+}
+
+func (s *segment) size() (int64, error) {
+	var st vfs.Stat
+	err := s.file.Stat(&st)
+	return st.Size, err
+}
+
+// bytes returns n bytes from off: a view of the mapping, or else read.
+func (l *log) bytes(s *segment, off int64, n int) ([]byte, error) {
+	if m := s.mapped.Load(); m != nil && off+int64(n) <= int64(len(*m)) {
+		return (*m)[off : off+int64(n) : off+int64(n)], nil
+	}
+	committed := l.committed(s)
+	if off+int64(n) <= committed {
+		if m := l.remap(s, committed); off+int64(n) <= int64(len(m)) {
+			return m[off : off+int64(n) : off+int64(n)], nil
+		}
+	}
+	// A damaged header may claim more than there is: ask before making room for it.
+	if size, err := s.size(); err != nil {
+		return nil, err
+	} else if size < off+int64(n) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	b := make([]byte, n)
+	got, err := s.file.ReadAt(b, off)
+	if got == n {
+		return b, nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return nil, err
+}
+
+// remap maps what is committed where that pays, and returns what is mapped. Where mapping fails the caller reads.
+func (l *log) remap(s *segment, committed int64) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var now []byte
+	if m := s.mapped.Load(); m != nil {
+		now = *m
+		if grown := committed - int64(len(now)); grown < max(remapMin, int64(len(now))/4) {
+			return now
+		}
+	}
+	m, err := s.file.Map(committed)
+	if err != nil {
+		return now
+	}
+	b := m.Bytes()
+	s.mappings = append(s.mappings, m)
+	s.mapped.Store(&b)
+	return b
+}
+
+// frame reads and checks the frame at p. Its slices stay valid until the store is closed.
+func (l *log) frame(p place) (frame, error) {
+	s, err := l.segment(p.segment())
+	if err != nil {
+		return frame{}, unreadable(p, err)
+	}
+	b, err := l.bytes(s, int64(p.off()), headerSize)
+	if err != nil {
+		return frame{}, unreadable(p, err)
+	}
+	h, err := parseHeader(b)
+	if err != nil {
+		return frame{}, damaged(p, err)
+	}
+	if b, err = l.bytes(s, int64(p.off()), int(h.size())); err != nil {
+		return frame{}, unreadable(p, err)
+	}
+	if err := checkFrame(b, h, l.id, p); err != nil {
+		return frame{}, damaged(p, err)
+	}
+	return splitFrame(b, h), nil
+}
+
+// segmentFrame makes the frame that begins segment n.
+func segmentFrame(n uint32, logID uint64, lenBefore uint32) []byte {
+	b, start := beginFrame(nil)
+	b = binary.LittleEndian.AppendUint64(b, logID)
+	b = binary.LittleEndian.AppendUint64(b, uint64(lenBefore))
+	b = endFrame(b, start, kindSegment, 0, int(n), nil)
+	seal(b, logID, placeAt(n, 0))
+	return b
+}
+
+// segmentStart is where the first frame after a segment's own lies.
+const segmentStart = headerSize + segmentTable
+
+// readSegmentFrame reads the frame that begins segment n.
+func (l *log) readSegmentFrame(n uint32) (logID uint64, lenBefore uint64, err error) {
+	f, err := l.frame(placeAt(n, 0))
+	if err != nil {
+		return 0, 0, err
+	}
+	if f.kind != kindSegment || f.items != n || len(f.stored) != 0 {
+		return 0, 0, damaged(placeAt(n, 0), errors.New("the segment does not begin with its number"))
+	}
+	return binary.LittleEndian.Uint64(f.table), binary.LittleEndian.Uint64(f.table[8:]), nil
+}

@@ -1,0 +1,149 @@
+// Package store keeps a repository's truth: one append-only log of framed records, the indexes derived from it, and the
+// commit point that makes a batch of records count. It knows changes and states by number and by id, and nothing of
+// what they say. The format is docs/spec/store.md.
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+
+	"github.com/oxy-vcs/oxy/internal/vfs"
+)
+
+// What can be wrong, for errors.Is.
+var (
+	// ErrNotFound: nothing is kept under this hash, id or number.
+	ErrNotFound = errors.New("not in the store")
+	// ErrDamaged: the truth cannot be read where it must be. The message names the file and the offset. Damage to what
+	// is derived is never an error: it is made again.
+	ErrDamaged = errors.New("the store is damaged")
+	// ErrNewerFormat: a later oxy made the repository.
+	ErrNewerFormat = errors.New("a newer oxy made this repository")
+	// ErrNotRepository: there is no repository in this directory.
+	ErrNotRepository = errors.New("not a repository")
+	// ErrLocked: another process kept the writers' lock until the caller gave up.
+	ErrLocked = vfs.ErrLocked
+)
+
+func damaged(p place, err error) error {
+	return fmt.Errorf("%w: %s at offset %d: %w", ErrDamaged, display(p.segment()), p.off(), err)
+}
+
+// unreadable tells damage, a file that is missing or too short, from a disk that fails to answer.
+func unreadable(p place, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) {
+		return damaged(p, err)
+	}
+	return fmt.Errorf("read %s at offset %d: %w", display(p.segment()), p.off(), err)
+}
+
+// Store is an open repository store. Its methods may be called from many goroutines. What they return, slices of the
+// mapped files among it, is valid until Close. Numbers are given in the order of appending and never change, so what a
+// caller saw stays true while others commit.
+type Store struct {
+	fsys vfs.FS
+	dir  string
+	log  *log
+
+	segmentMax uint32 // segmentSize but in tests
+
+	now    atomic.Pointer[tables]
+	frames frameCache
+	view   atomic.Pointer[cachedView]
+	failed atomic.Pointer[error] // see Err
+
+	mu       sync.Mutex // guards what follows, and replacing now
+	mappings []vfs.Mapping
+	writing  bool // a Tx of this process is open: nobody else commits
+	mend     bool // a derived file was found damaged: the next writer makes them anew
+}
+
+// Open opens the store for reading. It takes no lock and writes nothing.
+func Open(fsys vfs.FS, dir string) (*Store, error) {
+	if err := checkFormat(fsys, dir); err != nil {
+		return nil, err
+	}
+	s := &Store{fsys: fsys, dir: dir, log: &log{fsys: fsys, dir: dir}, segmentMax: segmentSize}
+	id, _, err := s.log.readSegmentFrame(1)
+	if err == nil {
+		s.log.id = id
+		err = s.load(false)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open repository %s: %w", dir, err), s.Close())
+	}
+	return s, nil
+}
+
+// Close ends the use of the store and of everything that was got from it.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	errs := []error{s.log.close()}
+	for _, m := range s.mappings {
+		errs = append(errs, m.Close())
+	}
+	s.mappings = nil
+	return errors.Join(errs...)
+}
+
+// refreshMax bounds what Refresh reads from the log; beyond it the indexes are opened anew.
+const refreshMax = 16 << 20
+
+// Refresh takes notice of what others committed since Open, the last Refresh or Begin.
+func (s *Store) Refresh() error {
+	s.mu.Lock()
+	if s.writing { // and then nobody else writes
+		s.mu.Unlock()
+		return nil
+	}
+	defer s.mu.Unlock()
+	return s.refresh()
+}
+
+func (s *Store) refresh() error {
+	t := s.now.Load()
+	h := readHead(s.fsys, s.dir, s.log.id)
+	if h != nil && h.n[opsCol] >= t.n[opsCol] && uint64(h.end-t.end) > refreshMax {
+		return s.loadLocked(false)
+	}
+	next := t.clone()
+	end, _, err := s.log.scan(t.end, t.n, t.op, next.add)
+	if err != nil {
+		return fmt.Errorf("read what others committed: %w", err)
+	}
+	if h != nil && h.n[opsCol] > next.n[opsCol] {
+		return lost(end, h.n[opsCol])
+	}
+	if err := s.log.forget(end.segment() + 1); err != nil {
+		return err
+	}
+	next.setHint(h)
+	s.show(next)
+	return nil
+}
+
+// show makes t what readers see. The caller holds mu.
+func (s *Store) show(t *tables) {
+	s.log.end.Store(uint64(t.end))
+	s.now.Store(t)
+}
+
+// Hint returns the bytes that the last writer left for its like, or nil when they are gone. They may be of no use but
+// are never those of another operation than the last.
+func (s *Store) Hint() []byte { return s.now.Load().hint }
+
+// Err returns why something could not be read by a method that returns no error, such as ChangeID, which then returned
+// zeros. Such a store begins no transaction.
+func (s *Store) Err() error {
+	if p := s.failed.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+func (s *Store) fail(err error) { s.failed.CompareAndSwap(nil, &err) }

@@ -1,0 +1,371 @@
+package store
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// View is what an operation made true: where every bookmark and tag is, and what the working copy stands on.
+type View struct {
+	Bookmarks   map[string]uint32 // name to state number
+	Tags        map[string]uint32 // name to state number
+	Current     string            // the current bookmark, or ""
+	Base        int64             // the state of the working copy, or -1
+	Checkpoints []uint32          // states, ascending
+	Kept        map[string][]byte // for what later versions must remember; small
+}
+
+// NewView returns the view of an empty repository.
+func NewView() *View {
+	return &View{Bookmarks: map[string]uint32{}, Tags: map[string]uint32{}, Base: -1, Kept: map[string][]byte{}}
+}
+
+// Clone returns a copy to alter.
+func (v *View) Clone() *View {
+	c := *v
+	c.Bookmarks, c.Tags, c.Kept = maps.Clone(v.Bookmarks), maps.Clone(v.Tags), maps.Clone(v.Kept)
+	c.Checkpoints = slices.Clone(v.Checkpoints)
+	return &c
+}
+
+// Bounds of a view.
+const (
+	// maxName bounds names of bookmarks, tags and kept values: the longest path that Linux knows.
+	maxName = 4 << 10
+	// maxKept bounds one kept value: views are read by every command.
+	maxKept = 64 << 10
+	// maxView bounds an encoded view: a million names of 60 bytes.
+	maxView = 64 << 20
+	// viewAlways is the size up to which a view is always told in full.
+	viewAlways = 4 << 10
+)
+
+// class is what an entry of an encoded view is about. With classGone the entry is taken away.
+type class uint8
+
+const (
+	classBookmark class = iota + 1
+	classTag
+	classCurrent
+	classBase
+	classCheckpoint
+	classKept
+	numClasses
+	classGone class = 0x80
+)
+
+// viewEntry is one fact of a view; a view is encoded as a list of them by ascending class and key.
+type viewEntry struct {
+	class class // without classGone
+	gone  bool
+	key   string
+	value string
+}
+
+func (e viewEntry) compare(o viewEntry) int {
+	return cmp.Or(cmp.Compare(e.class, o.class), cmp.Compare(e.key, o.key))
+}
+
+func number(n uint32) string {
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], n) // big-endian, so that keys sort as numbers
+	return string(b[:])
+}
+
+// diffViews lists what must be set and taken away to make a view of old, in no order. It calls f for each entry.
+func diffViews(old, v *View, f func(viewEntry)) {
+	diffNames(classBookmark, old.Bookmarks, v.Bookmarks, f)
+	diffNames(classTag, old.Tags, v.Tags, f)
+	if v.Current != old.Current {
+		f(viewEntry{class: classCurrent, gone: v.Current == "", value: v.Current})
+	}
+	if v.Base != old.Base {
+		e := viewEntry{class: classBase, gone: v.Base < 0}
+		if !e.gone {
+			e.value = number(uint32(v.Base))
+		}
+		f(e)
+	}
+	diffCheckpoints(old.Checkpoints, v.Checkpoints, f)
+	for k, b := range v.Kept {
+		if o, ok := old.Kept[k]; !ok || string(o) != string(b) {
+			f(viewEntry{class: classKept, key: k, value: string(b)})
+		}
+	}
+	for k := range old.Kept {
+		if _, ok := v.Kept[k]; !ok {
+			f(viewEntry{class: classKept, gone: true, key: k})
+		}
+	}
+}
+
+func diffNames(c class, old, names map[string]uint32, f func(viewEntry)) {
+	kept := 0
+	for k, n := range names {
+		o, ok := old[k]
+		if ok {
+			kept++
+		}
+		if !ok || o != n {
+			f(viewEntry{class: c, key: k, value: number(n)})
+		}
+	}
+	if kept == len(old) {
+		return
+	}
+	for k := range old {
+		if _, ok := names[k]; !ok {
+			f(viewEntry{class: c, gone: true, key: k})
+		}
+	}
+}
+
+func diffCheckpoints(old, now []uint32, f func(viewEntry)) {
+	for len(old) > 0 || len(now) > 0 {
+		switch {
+		case len(old) == 0 || len(now) > 0 && now[0] < old[0]:
+			f(viewEntry{class: classCheckpoint, key: number(now[0])})
+			now = now[1:]
+		case len(now) == 0 || old[0] < now[0]:
+			f(viewEntry{class: classCheckpoint, gone: true, key: number(old[0])})
+			old = old[1:]
+		default:
+			old, now = old[1:], now[1:]
+		}
+	}
+}
+
+// entrySize is about what an entry takes when encoded.
+func (e viewEntry) size() int { return 3 + len(e.key) + len(e.value) }
+
+// size is about what the view takes when encoded in full.
+func (v *View) size() int {
+	n := len(v.Current) + 7*len(v.Checkpoints) + 16
+	for k := range v.Bookmarks {
+		n += 7 + len(k)
+	}
+	for k := range v.Tags {
+		n += 7 + len(k)
+	}
+	for k, b := range v.Kept {
+		n += 3 + len(k) + len(b)
+	}
+	return n
+}
+
+func encodeEntries(entries []viewEntry) []byte {
+	slices.SortFunc(entries, viewEntry.compare)
+	var b []byte
+	for _, e := range entries {
+		c := e.class
+		if e.gone {
+			c |= classGone
+		}
+		b = append(b, byte(c))
+		b = appendSized(b, e.key)
+		if !e.gone {
+			b = appendSized(b, e.value)
+		}
+	}
+	return b
+}
+
+var errView = errors.New("malformed view")
+
+// decodeEntries calls f for each entry of an encoded view.
+func decodeEntries(b []byte, f func(viewEntry)) error {
+	r := reader{b: b}
+	var before viewEntry
+	for len(r.b) > 0 {
+		c := class(r.bytes(1)[0])
+		e := viewEntry{class: c &^ classGone, gone: c&classGone != 0, key: string(r.sized())}
+		if !e.gone {
+			e.value = string(r.sized())
+		}
+		if r.bad || !e.valid() || before.compare(e) >= 0 {
+			return errView
+		}
+		f(e)
+		before = e
+	}
+	return nil
+}
+
+func (e viewEntry) valid() bool {
+	if len(e.key) > maxName || e.class == 0 || e.class >= numClasses {
+		return false
+	}
+	n := len(e.value)
+	switch e.class {
+	case classBookmark, classTag:
+		return e.gone || n == 4
+	case classCurrent:
+		return e.key == "" && n <= maxName && (n > 0 || e.gone)
+	case classBase:
+		return e.key == "" && (e.gone || n == 4)
+	case classCheckpoint:
+		return len(e.key) == 4 && n == 0
+	default:
+		return n <= maxKept
+	}
+}
+
+// apply makes one entry true of the view.
+func (v *View) apply(e viewEntry) {
+	switch e.class {
+	case classBookmark:
+		setName(v.Bookmarks, e)
+	case classTag:
+		setName(v.Tags, e)
+	case classCurrent:
+		v.Current = e.value
+	case classBase:
+		v.Base = -1
+		if !e.gone {
+			v.Base = int64(binary.BigEndian.Uint32([]byte(e.value)))
+		}
+	case classCheckpoint:
+		n := binary.BigEndian.Uint32([]byte(e.key))
+		i, found := slices.BinarySearch(v.Checkpoints, n)
+		switch {
+		case e.gone && found:
+			v.Checkpoints = slices.Delete(v.Checkpoints, i, i+1)
+		case !e.gone && !found:
+			v.Checkpoints = slices.Insert(v.Checkpoints, i, n)
+		}
+	case classKept:
+		if e.gone {
+			delete(v.Kept, e.key)
+		} else {
+			v.Kept[e.key] = []byte(e.value)
+		}
+	}
+}
+
+func setName(names map[string]uint32, e viewEntry) {
+	if e.gone {
+		delete(names, e.key)
+	} else {
+		names[e.key] = binary.BigEndian.Uint32([]byte(e.value))
+	}
+}
+
+// check refuses a view that could not be read back.
+func (v *View) check(states uint32) error {
+	for _, names := range []map[string]uint32{v.Bookmarks, v.Tags} {
+		for k, n := range names {
+			if len(k) > maxName || n >= states {
+				return fmt.Errorf("%.40q names state %d of %d", k, n, states)
+			}
+		}
+	}
+	if v.Base >= int64(states) || len(v.Current) > maxName {
+		return fmt.Errorf("the working copy is said to stand on state %d of %d", v.Base, states)
+	}
+	for i, n := range v.Checkpoints {
+		if n >= states || i > 0 && n <= v.Checkpoints[i-1] {
+			return fmt.Errorf("checkpoints are not ascending states: %d", n)
+		}
+	}
+	for k, b := range v.Kept {
+		if len(k) > maxName || len(b) > maxKept {
+			return fmt.Errorf("%.40q is too large to be kept: %d bytes", k, len(b))
+		}
+	}
+	return nil
+}
+
+// cachedView is the view of the op at a place; nobody alters it.
+type cachedView struct {
+	op   place
+	view *View
+}
+
+// View returns the view of the last operation. It is shared: alter a Clone.
+func (s *Store) View() (*View, error) {
+	t := s.now.Load()
+	if c := s.view.Load(); c != nil && c.op == t.op {
+		return c.view, nil
+	}
+	v, err := s.viewAt(t.op)
+	if err != nil {
+		return nil, fmt.Errorf("read the view: %w", err)
+	}
+	s.view.Store(&cachedView{t.op, v})
+	return v, nil
+}
+
+// OpView returns the view that an operation made true.
+func (s *Store) OpView(n uint32) (*View, error) {
+	rec, _, ok := s.record(opsCol, n)
+	if !ok {
+		return nil, fmt.Errorf("read the view of operation %d: %w", n, s.missing())
+	}
+	v, err := s.viewAt(opRecordPlace(rec))
+	if err != nil {
+		return nil, fmt.Errorf("read the view of operation %d: %w", n, err)
+	}
+	return v, nil
+}
+
+func (s *Store) viewAt(p place) (*View, error) {
+	v := NewView()
+	links, err := s.viewChain(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range slices.Backward(links) {
+		if err := decodeEntries(l.view, v.apply); err != nil {
+			return nil, damaged(l.at, err)
+		}
+	}
+	return v, nil
+}
+
+// viewLink is one op of a chain of views.
+type viewLink struct {
+	at    place
+	chain chain
+	view  []byte // encoded: a difference, or in the last link all
+}
+
+// viewChain reads the encoded views that make the view of the op at p, from it down to a full one. Each op's depth has
+// one bit less than the one before, so there are at most 33.
+func (s *Store) viewChain(p place) (links []viewLink, err error) {
+	for p != 0 {
+		t, body, err := s.log.op(p)
+		if err != nil {
+			return nil, err
+		}
+		if len(links) > 0 && t.chain.depth != lowestCleared(links[len(links)-1].chain.depth) {
+			return nil, damaged(p, errView)
+		}
+		if full := t.view&viewFull != 0; full != (t.chain.depth == 0) || full != (t.chain.base == 0) || t.view > viewFull|viewBlob {
+			return nil, damaged(p, errView)
+		}
+		view := body.view
+		if t.view&viewBlob != 0 {
+			if len(view) != len(change.Hash{}) {
+				return nil, damaged(p, errView)
+			}
+			h := change.Hash(view)
+			if size, ok := s.BlobSize(h); ok && size > maxView {
+				return nil, damaged(p, errView)
+			}
+			if view, err = s.Blob(nil, h); err != nil {
+				return nil, err
+			}
+		}
+		links = append(links, viewLink{p, t.chain, view})
+		p = t.chain.base
+	}
+	return links, nil
+}
+
+func lowestCleared(n uint32) uint32 { return n & (n - 1) }
