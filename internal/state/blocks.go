@@ -42,6 +42,8 @@ const (
 	kindFileLeaf
 	kindFileInner
 	kindWeave
+	kindVacatedLeaf
+	kindVacatedInner
 )
 
 const (
