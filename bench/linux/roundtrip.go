@@ -12,10 +12,17 @@ import (
 // roundtrip records the tree, takes every file of it away, brings it back and compares it with the source: bytes,
 // executable bits and links.
 func (b *bench) roundtrip() error {
-	const lone = "COPYING" // the only file of the first change
+	const (
+		lone   = "COPYING" // the only file of the first change
+		ignore = ".gitignore"
+	)
 	oxy := b.sides[1]
 	b.say("copy the tree")
 	if err := tree.Mirror(b.source, oxy.root); err != nil {
+		return err
+	}
+	// The tree ignores its own dot files; here they shall come along.
+	if err := os.WriteFile(filepath.Join(oxy.root, ignore), nil, 0o644); err != nil {
 		return err
 	}
 	steps := [][]string{
@@ -48,7 +55,7 @@ func (b *bench) roundtrip() error {
 	if _, err := oxy.tool.Run(oxy.root, "checkout", "main"); err != nil {
 		return err
 	}
-	n, diffs, err := tree.Compare(b.source, oxy.root, oxy.store)
+	n, diffs, err := tree.Compare(b.source, oxy.root, oxy.store, ignore)
 	if err != nil {
 		return err
 	}
