@@ -48,22 +48,22 @@ func (b *bench) growth() error {
 
 	early, last := b.earlyAt(), b.history.Changes
 	t := measure.NewTable(fmt.Sprintf("Growth (medians of %d, in turns)", growthRuns),
-		fmt.Sprintf("At change %d", early), fmt.Sprintf("At change %d", last), "Ratio", "")
-	compare := func(name string, a, z time.Duration, judge bool) {
-		ratio := float64(z) / float64(max(a, 1))
+		fmt.Sprintf("At change %d", early), fmt.Sprintf("At change %d", last), "Ratio", "", "Ratio of first quartiles")
+	compare := func(name string, short, long []time.Duration, judge bool) {
+		ratio := float64(measure.Median(long)) / float64(max(measure.Median(short), 1))
 		word := ""
 		if judge {
 			word = verdict(ratio <= growthLimit)
 		}
-		t.Row(name, measure.Time(a), measure.Time(z), fmt.Sprintf("%.2f", ratio), word)
+		t.Row(name, measure.Time(measure.Median(short)), measure.Time(measure.Median(long)), fmt.Sprintf("%.2f", ratio), word,
+			fmt.Sprintf("%.2f", float64(measure.Quartile(long))/float64(max(measure.Quartile(short), 1))))
 	}
 	for _, name := range growthOps {
-		compare(name, sides[0].times[name].Median(), sides[1].times[name].Median(), true)
+		compare(name, sides[0].times[name].Walls, sides[1].times[name].Walls, true)
 	}
-	window := max(1, early/5)
+	window, all := max(1, early/5), b.commits.Walls
 	compare(fmt.Sprintf("the run's own commits, %d around and before", window),
-		measure.Median(b.commits.Walls[early-2-window/2:][:window]),
-		measure.Median(b.commits.Walls[len(b.commits.Walls)-window:]), false)
+		all[early-2-window/2:][:window], all[len(all)-window:], false)
 	t.Print(os.Stdout)
 	return nil
 }
