@@ -1,0 +1,305 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/ui"
+)
+
+type commitFlags struct {
+	messages     []string
+	file         string
+	amend        bool
+	hunks        []string
+	interactive  bool
+	author, date string
+}
+
+func commitCommand(a *app) *cobra.Command {
+	var flags commitFlags
+	c := &cobra.Command{
+		Use:   "commit [PATHS]",
+		Short: "Record what changed",
+		Long: `Record everything that changed and every new file that is not ignored; or only what changed beneath PATHS; or only
+some hunks, by the ids that oxy hunks shows (--hunk) or one by one (-i).
+
+Without -m or -F an editor asks for the message: OXY_EDITOR, the setting ui.editor, VISUAL, EDITOR, or vi. An empty
+message records nothing.`,
+		Example: `  oxy commit -m "Read the config once"
+  oxy commit -m "Only the parser" src/parser
+  oxy commit --amend
+  oxy commit -i`,
+		RunE: func(_ *cobra.Command, args []string) error { return a.commit(&flags, args) },
+	}
+	c.Flags().StringArrayVarP(&flags.messages, "message", "m", nil, "the `MESSAGE`; given again, another paragraph")
+	c.Flags().StringVarP(&flags.file, "file", "F", "", "read the message from `FILE`, - for standard input")
+	c.Flags().BoolVar(&flags.amend, "amend", false, "replace the last change by one that has this too")
+	c.Flags().StringArrayVar(&flags.hunks, "hunk", nil, "record the hunk with this `ID` and no other; may be given again")
+	c.Flags().BoolVarP(&flags.interactive, "interactive", "i", false, "ask for each hunk")
+	c.Flags().StringVar(&flags.author, "author", "", "record another `\"NAME <EMAIL>\"`")
+	c.Flags().StringVar(&flags.date, "date", "", "record another `DATE`")
+	return c
+}
+
+// maxMessage bounds a message read from a file: it is read whole with every change.
+const maxMessage = 1 << 20
+
+func (a *app) commit(flags *commitFlags, args []string) error {
+	opt := repo.CommitOptions{Amend: flags.amend, Hunks: flags.hunks}
+	err := flags.fill(a, &opt)
+	if err != nil {
+		return err
+	}
+	r, err := a.open()
+	if err != nil {
+		return err
+	}
+	if opt.Paths, err = a.rel(args); err != nil {
+		return err
+	}
+	ctx := a.interruptible()
+	if flags.interactive {
+		if len(opt.Hunks) > 0 {
+			return usage("commit", "commit takes -i or --hunk, not both")
+		}
+		if opt.Hunks, err = a.pick("record", opt.Paths); err != nil {
+			return err
+		}
+		opt.Paths = nil
+	} else if len(opt.Hunks) > 0 && len(opt.Paths) > 0 {
+		return usage("commit", "commit takes --hunk or paths, not both")
+	}
+	if opt.Message == "" {
+		opt.Edit = a.editMessage
+	}
+	if ui.IsTerminal(a.stdio.In) && ui.IsTerminal(a.stdio.Err) {
+		opt.Large = a.confirmLarge
+	}
+	done, err := r.Commit(ctx, opt)
+	if err != nil {
+		return err
+	}
+	for _, w := range done.Warnings {
+		a.warn(w)
+	}
+	if a.json {
+		return a.printJSON(newCommit(done))
+	}
+	return a.committed(r, done)
+}
+
+// fill reads what the flags say of message, author and date.
+func (f *commitFlags) fill(a *app, opt *repo.CommitOptions) error {
+	switch {
+	case len(f.messages) > 0 && f.file != "":
+		return usage("commit", "commit takes -m or -F, not both")
+	case len(f.messages) > 0:
+		opt.Message = tidy(strings.Join(f.messages, "\n\n"))
+	case f.file != "":
+		b, err := a.readMessage(f.file)
+		if err != nil {
+			return err
+		}
+		opt.Message = tidy(string(b))
+	}
+	if opt.Message == "" && (len(f.messages) > 0 || f.file != "") {
+		return emptyMessage()
+	}
+	if f.author != "" {
+		p, ok := parsePerson(f.author)
+		if !ok {
+			return usage("commit", "--author takes \"NAME <EMAIL>\", not %q", f.author)
+		}
+		opt.Author = &p
+	}
+	if f.date != "" {
+		t, err := ui.ParseDate(f.date, a.now())
+		if err != nil {
+			return usage("commit", "--date: %v", err)
+		}
+		_, offset := t.Zone()
+		opt.Time = &change.Time{Sec: t.Unix(), Zone: int16(offset / 60)}
+	}
+	return nil
+}
+
+func (a *app) readMessage(name string) ([]byte, error) {
+	if name == "-" {
+		b, err := io.ReadAll(io.LimitReader(a.input(), maxMessage+1))
+		if err == nil && len(b) > maxMessage {
+			err = fmt.Errorf("it is longer than %d bytes", maxMessage)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the message from standard input: %w", err)
+		}
+		return b, nil
+	}
+	dir, err := a.cwd()
+	if err != nil {
+		return nil, err
+	}
+	b, err := a.fs.ReadFile(join(dir, name), maxMessage)
+	if err != nil {
+		return nil, fmt.Errorf("read the message: %w", err)
+	}
+	return b, nil
+}
+
+func emptyMessage() error {
+	return &repo.Error{Text: "the message is empty; nothing was recorded", Next: "say what the change does: oxy commit -m TEXT", No: true}
+}
+
+// parsePerson reads `NAME <EMAIL>`.
+func parsePerson(s string) (change.Person, bool) {
+	name, rest, ok := strings.Cut(s, "<")
+	email, after, closed := strings.Cut(rest, ">")
+	name, email = strings.TrimSpace(name), strings.TrimSpace(email)
+	if !ok || !closed || name == "" || strings.TrimSpace(after) != "" || strings.ContainsAny(s, "\n\r\x00") {
+		return change.Person{}, false
+	}
+	return change.Person{Name: name, Email: email}, true
+}
+
+// tidy takes the blank lines around a message away, and the spaces that end its lines.
+func tidy(s string) string {
+	list := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, line := range list {
+		list[i] = strings.TrimRight(line, " \t")
+	}
+	return strings.Trim(strings.Join(list, "\n"), "\n")
+}
+
+// confirmLarge asks before a sudden size is recorded for ever.
+func (a *app) confirmLarge(files int, bytes int64) error {
+	if a.progress != nil {
+		a.progress.End()
+	}
+	what := fmt.Sprintf("This records %d new files, %s. Go on?", files, size(bytes))
+	if files == 1 {
+		what = fmt.Sprintf("This records a new file of %s. Go on?", size(bytes))
+	}
+	yes, err := ui.Confirm(a.input(), a.stdio.Err, what)
+	if err == nil && !yes {
+		err = &repo.Error{Text: "nothing was recorded", Next: "a line in .oxyignore leaves a path out; oxy commit PATHS records only some", No: true}
+	}
+	return err
+}
+
+// size is an amount of bytes in the unit that a person would choose.
+func size(n int64) string {
+	units := [...]string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	x, unit := float64(n), 0
+	for x >= 1024 && unit < len(units)-1 {
+		x /= 1024
+		unit++
+	}
+	if unit == 0 || x >= 100 {
+		return fmt.Sprintf("%.0f %s", x, units[unit])
+	}
+	return fmt.Sprintf("%.1f %s", x, units[unit])
+}
+
+// committed tells what was recorded.
+func (a *app) committed(r *repo.Repo, done *repo.CommitResult) error {
+	short := a.short(done.ID)
+	first, err := a.firstLine(done.ID)
+	if err != nil {
+		return err
+	}
+	p := a.colours()
+	b := append([]byte(nil), '[')
+	if done.Bookmark != "" {
+		b = appendQuoted(b, done.Bookmark)
+		b = append(b, ' ')
+	}
+	b = append(append(append(b, p.Yellow...), short...), p.Reset...)
+	b = append(b, "] "...)
+	b = ui.AppendClean(b, first)
+	b = append(b, '\n', ' ')
+	b = append(b, plural(len(done.Files), "file")...)
+	if done.Added+done.Deleted > 0 {
+		b = fmt.Appendf(b, ", %s added, %d deleted", plural(done.Added, "line"), done.Deleted)
+	}
+	b = append(b, '\n')
+	if len(done.Skipped) > 0 {
+		b = append(b, " left alone: "...)
+		for i, path := range done.Skipped {
+			if i > 0 {
+				b = append(b, ", "...)
+			}
+			b = a.show().append(b, path)
+		}
+		b = append(b, '\n')
+	}
+	if done.Bookmark == "" {
+		b = append(b, "Not on a bookmark; oxy bookmark NAME keeps what you record here.\n"...)
+	}
+	_, err = a.out.Write(b)
+	return err
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// short is the shortest form of a change's id that names no other.
+func (a *app) short(id change.ID) string {
+	if n, err := a.repo.ResolveChange(id.String()); err == nil {
+		return a.repo.ShortID(n)
+	}
+	return id.Short()
+}
+
+// firstLine is the first line of a change's message.
+func (a *app) firstLine(id change.ID) (string, error) {
+	n, err := a.repo.ResolveChange(id.String())
+	if err != nil {
+		return "", err
+	}
+	info, err := a.repo.Info(n)
+	if err != nil {
+		return "", err
+	}
+	return subject(info.Message), nil
+}
+
+// subject is the first line of a message.
+func subject(message string) string {
+	line, _, _ := strings.Cut(strings.TrimLeft(message, "\n"), "\n")
+	return strings.TrimRight(line, "\r")
+}
+
+type jsonCommit struct {
+	ID       string     `json:"id"`
+	Replaced string     `json:"replaced,omitempty"`
+	Bookmark *string    `json:"bookmark"`
+	State    jsonState  `json:"state"`
+	Files    []jsonFile `json:"files"`
+	Added    int        `json:"added"`
+	Deleted  int        `json:"deleted"`
+	Warnings []string   `json:"warnings"`
+	Skipped  []jsonPath `json:"skipped"`
+}
+
+func newCommit(c *repo.CommitResult) jsonCommit {
+	j := jsonCommit{
+		ID: c.ID.String(), State: newState(c.State), Files: newFiles(c.Files), Added: c.Added, Deleted: c.Deleted,
+		Warnings: append([]string{}, c.Warnings...), Skipped: newJSONPaths(c.Skipped),
+	}
+	if !c.Replaced.IsZero() {
+		j.Replaced = c.Replaced.String()
+	}
+	if c.Bookmark != "" {
+		j.Bookmark = &c.Bookmark
+	}
+	return j
+}

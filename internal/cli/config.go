@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/repo"
+)
+
+func configCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "List, read and write settings",
+		Long: `Settings of oxy: those of this repository, and with --user those of your own that hold everywhere.
+
+  user.name, user.email   who you are, recorded with each change (OXY_NAME and OXY_EMAIL come first; without either,
+                          what Git knows is taken)
+  ui.color                auto, always or never
+  ui.pager, ui.editor     programs (OXY_PAGER and OXY_EDITOR come first)`,
+		Example: `  oxy config set --user user.name "Ada Lovelace"
+  oxy config get user.name
+  oxy config list`,
+		Args: cobra.ArbitraryArgs,
+		RunE: groupArgs,
+	}
+	c.AddCommand(configGet(a), configSet(a), configUnset(a), configList(a))
+	return c
+}
+
+type jsonSetting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	From  string `json:"from,omitempty"`
+}
+
+func configGet(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "get KEY",
+		Short:   "Print a setting",
+		Example: `  oxy config get user.email`,
+		Args:    exactly(1, "one key"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			value, from, err := r.ConfigGet(args[0])
+			if err != nil {
+				return err
+			}
+			if value == "" && from == "" {
+				return &repo.Error{Text: args[0] + " is not set", Next: "oxy config set " + args[0] + " VALUE sets it", No: true}
+			}
+			if a.json {
+				return a.printJSON(jsonSetting{args[0], value, from})
+			}
+			return a.out.printf("%s\n", value)
+		},
+	}
+}
+
+func configSet(a *app) *cobra.Command {
+	var user bool
+	c := &cobra.Command{
+		Use:     "set KEY VALUE",
+		Short:   "Write a setting",
+		Example: `  oxy config set --user user.email ada@example.org`,
+		Args:    exactly(2, "a key and a value"),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.setConfig(args[0], args[1], user) },
+	}
+	c.Flags().BoolVar(&user, "user", false, "for all your repositories")
+	return c
+}
+
+func configUnset(a *app) *cobra.Command {
+	var user bool
+	c := &cobra.Command{
+		Use:     "unset KEY",
+		Short:   "Remove a setting",
+		Example: `  oxy config unset ui.pager`,
+		Args:    exactly(1, "one key"),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.setConfig(args[0], "", user) },
+	}
+	c.Flags().BoolVar(&user, "user", false, "the one for all your repositories")
+	return c
+}
+
+func (a *app) setConfig(key, value string, user bool) error {
+	r, err := a.open()
+	if err != nil {
+		return err
+	}
+	if err := r.ConfigSet(key, value, user); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(jsonSetting{Key: key, Value: value})
+	}
+	return nil
+}
+
+func configList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "Print all settings, and where each is set",
+		Example: `  oxy config list`,
+		Args:    nothing,
+		RunE: func(*cobra.Command, []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			rows, err := r.ConfigList()
+			if err != nil {
+				return err
+			}
+			list := make([]jsonSetting, len(rows))
+			for i, row := range rows {
+				list[i] = jsonSetting{row[0], row[1], row[2]}
+			}
+			if a.json {
+				return a.printJSON(list)
+			}
+			for _, s := range list {
+				if err := a.out.printf("%s = %s  (%s)\n", s.Key, s.Value, s.From); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/ui"
+	"github.com/oxy-vcs/oxy/internal/vfs"
+)
+
+// diffFlags are what diff, show and log have in common.
+type diffFlags struct {
+	stat, nameOnly, nameStatus, words bool
+	allSpace, spaceChange             bool
+	context                           int
+}
+
+func (f *diffFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.stat, "stat", false, "count the lines changed in each file")
+	c.Flags().BoolVar(&f.nameOnly, "name-only", false, "only the paths")
+	c.Flags().BoolVar(&f.nameStatus, "name-status", false, "only a letter and the path")
+	c.Flags().BoolVar(&f.words, "word-diff", false, "mark the words that differ: [-old-]{+new+}")
+	c.Flags().IntVarP(&f.context, "unified", "U", 3, "show `N` lines around each edit")
+	c.Flags().BoolVarP(&f.allSpace, "ignore-all-space", "w", false, "white space does not count")
+	c.Flags().BoolVarP(&f.spaceChange, "ignore-space-change", "b", false, "how much white space there is does not count")
+}
+
+// print writes a set as the flags ask.
+func (f *diffFlags) print(a *app, set *repo.DiffSet) error {
+	opt := newPatchOptions(f.context, a.colours())
+	opt.words = f.words
+	opt.diff.IgnoreAllSpace, opt.diff.IgnoreSpaceChange = f.allSpace, f.spaceChange
+	switch {
+	case f.stat:
+		return a.stat(set, opt, ui.Width(a.stdio.Out))
+	case f.nameOnly, f.nameStatus:
+		return a.names(set, f.nameStatus)
+	}
+	return a.patches(set, opt)
+}
+
+// json gives a set as the flags ask.
+func (f *diffFlags) json(set *repo.DiffSet) ([]jsonFile, error) {
+	if f.nameOnly || f.nameStatus {
+		return newFiles(set.Files), nil
+	}
+	opt := newPatchOptions(f.context, &ui.Palette{})
+	opt.diff.IgnoreAllSpace, opt.diff.IgnoreSpaceChange = f.allSpace, f.spaceChange
+	return jsonFiles(set, opt, !f.stat)
+}
+
+// names writes the paths, with letters as Git's --name-status has them.
+func (a *app) names(set *repo.DiffSet, letters bool) error {
+	var b []byte
+	for i := range set.Files {
+		f := &set.Files[i]
+		if letters {
+			switch f.What {
+			case repo.Moved:
+				b = append(b, 'R')
+				if f.Similar < 100 {
+					b = append(b, '0')
+				}
+				if f.Similar < 10 {
+					b = append(b, '0')
+				}
+				b = strconv.AppendInt(b, int64(f.Similar), 10)
+				b = append(b, '\t')
+				b = appendQuoted(b, f.Old.Path)
+			case repo.Untracked:
+				b = append(b, 'A')
+			default:
+				b = append(b, f.What.Letter())
+			}
+			b = append(b, '\t')
+		}
+		b = appendQuoted(b, f.Path())
+		b = append(b, '\n')
+	}
+	_, err := a.out.Write(b)
+	return err
+}
+
+func diffCommand(a *app) *cobra.Command {
+	var flags diffFlags
+	var change string
+	var exitCode bool
+	c := &cobra.Command{
+		Use:   "diff [REV [REV]] [--] [PATHS]",
+		Short: "Show what differs, line by line",
+		Long: `Show how the working copy differs from what is recorded; with one REV, from that state; with two, how the second
+differs from the first. The output is a patch that git apply and patch understand.
+
+REV is a bookmark, a tag, the beginning of a change's id, @ (where the working copy stands), REV~N (N changes
+earlier) or NAME:N (after the first N changes).`,
+		Example: `  oxy diff
+  oxy diff @~3 -- src
+  oxy diff --change 1a2b3c4d
+  oxy diff main topic --stat`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			revs, rest, err := a.revsAndPaths(cmd, args, 2)
+			if err != nil {
+				return err
+			}
+			paths, err := a.rel(rest)
+			if err != nil {
+				return err
+			}
+			var set *repo.DiffSet
+			switch {
+			case change != "" && len(revs) > 0:
+				return usage("diff", "diff takes --change or states, not both")
+			case change != "":
+				var n uint32
+				if n, err = r.ResolveChange(change); err == nil {
+					set, err = r.DiffChange(n, paths)
+				}
+			case len(revs) == 2:
+				set, err = r.DiffStates(revs[0], revs[1], paths)
+			case len(revs) == 1:
+				set, err = r.DiffFrom(a.interruptible(), revs[0], paths)
+			default:
+				set, err = r.DiffWorking(a.interruptible(), paths)
+			}
+			if err != nil {
+				return notRecording(err)
+			}
+			if a.json {
+				files, err := flags.json(set)
+				if err != nil {
+					return err
+				}
+				err = printJSONList(a, files)
+				return differs(err, exitCode, len(files))
+			}
+			if err := a.page(); err != nil {
+				return err
+			}
+			return differs(flags.print(a, set), exitCode, len(set.Files))
+		},
+	}
+	flags.add(c)
+	c.Flags().StringVarP(&change, "change", "c", "", "what one change did")
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit 1 if anything differs")
+	return c
+}
+
+func differs(err error, exitCode bool, files int) error {
+	if err == nil && exitCode && files > 0 {
+		return errNo
+	}
+	return err
+}
+
+// revsAndPaths divides arguments into at most most states and the paths after them. Without a `--` to tell, an argument
+// is a state if it names one, else a path if there is such a file.
+func (a *app) revsAndPaths(cmd *cobra.Command, args []string, most int) (revs []repo.StateRef, rest []string, err error) {
+	dash := cmd.ArgsLenAtDash()
+	if dash > most {
+		return nil, nil, usage(cmd.Name(), "%s takes at most %d states before --", cmd.Name(), most)
+	}
+	for i, arg := range args {
+		if dash >= 0 && i >= dash || len(revs) == most && dash < 0 {
+			return revs, args[i:], nil
+		}
+		state, err := a.repo.ResolveState(arg)
+		switch {
+		case err == nil && dash < 0 && a.isFile(arg):
+			return nil, nil, &repo.Error{Text: strconv.Quote(arg) + " is both a state and a file", Next: "write -- before paths, and after states"}
+		case err == nil:
+			revs = append(revs, state)
+		case dash < 0 && a.isFile(arg):
+			return revs, args[i:], nil
+		default:
+			return nil, nil, err
+		}
+	}
+	return revs, nil, nil
+}
+
+// isFile reports whether a word of the command line is a path that is there.
+func (a *app) isFile(arg string) bool {
+	dir, err := a.cwd()
+	if err != nil {
+		return false
+	}
+	var st vfs.Stat
+	return a.fs.Lstat(join(dir, arg), &st) == nil
+}

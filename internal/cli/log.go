@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/ui"
+)
+
+type logFlags struct {
+	diffFlags
+	limit                      int
+	author, since, until, grep string
+	patch, oneline             bool
+}
+
+func logCommand(a *app) *cobra.Command {
+	var flags logFlags
+	c := &cobra.Command{
+		Use:   "log [REV] [--] [PATHS]",
+		Short: "Show the changes, latest first",
+		Long: `Show the changes of the current bookmark, or up to REV; with PATHS only those that touched them, under any name that
+they had.`,
+		Example: `  oxy log -n 10
+  oxy log --oneline --author ada --since "2 weeks ago"
+  oxy log -p -- src/parser.go`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			revs, rest, err := a.revsAndPaths(cmd, args, 1)
+			if err != nil {
+				return err
+			}
+			opt := repo.LogOptions{Limit: flags.limit, Author: flags.author, Text: flags.grep}
+			if len(revs) == 1 {
+				opt.State = &revs[0]
+			}
+			if opt.Paths, err = a.rel(rest); err != nil {
+				return err
+			}
+			if opt.Since, err = a.moment(flags.since, "--since"); err != nil {
+				return err
+			}
+			if opt.Until, err = a.moment(flags.until, "--until"); err != nil {
+				return err
+			}
+			if err := a.page(); err != nil {
+				return err
+			}
+			defer a.timings.Phase("log")(0)
+			first := true
+			return r.Log(opt, func(c *repo.ChangeInfo) error {
+				defer func() { first = false }()
+				return flags.one(a, c, opt.Paths, first)
+			})
+		},
+	}
+	c.Flags().IntVarP(&flags.limit, "number", "n", 0, "at most `N` changes")
+	c.Flags().StringVar(&flags.author, "author", "", "only changes by those with `TEXT` in name or email")
+	c.Flags().StringVar(&flags.since, "since", "", "only changes from `DATE` on")
+	c.Flags().StringVar(&flags.until, "until", "", "only changes up to `DATE`")
+	c.Flags().StringVar(&flags.grep, "grep", "", "only changes with `TEXT` in the message")
+	c.Flags().BoolVarP(&flags.patch, "patch", "p", false, "what each change did, line by line")
+	c.Flags().BoolVar(&flags.oneline, "oneline", false, "a line for each change")
+	flags.add(c)
+	return c
+}
+
+// moment reads a date of a flag; 0 when it was not given.
+func (a *app) moment(s, flag string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	t, err := ui.ParseDate(s, a.now())
+	if err != nil {
+		return 0, usage("log", "%s: %v", flag, err)
+	}
+	return t.Unix(), nil
+}
+
+// one writes one change.
+func (f *logFlags) one(a *app, c *repo.ChangeInfo, paths []string, first bool) error {
+	wantsFiles := f.patch || f.stat || f.nameOnly || f.nameStatus || f.words
+	if a.json {
+		return f.oneJSON(a, c, paths, wantsFiles)
+	}
+	b := a.out.buf
+	if f.oneline {
+		b = a.appendOneline(b, c)
+	} else {
+		if !first {
+			b = append(b, '\n')
+		}
+		b = a.appendChange(b, c)
+	}
+	a.out.buf = b
+	if err := a.out.spill(); err != nil || !wantsFiles {
+		return err
+	}
+	set, err := a.repo.DiffChange(c.Num, paths)
+	if err != nil {
+		return err
+	}
+	if !f.oneline {
+		a.out.WriteString("\n")
+	}
+	return f.print(a, set)
+}
+
+func (f *logFlags) oneJSON(a *app, c *repo.ChangeInfo, paths []string, wantsFiles bool) error {
+	j := a.newChange(c)
+	if wantsFiles {
+		set, err := a.repo.DiffChange(c.Num, paths)
+		if err != nil {
+			return err
+		}
+		files, err := f.json(set)
+		if err != nil {
+			return err
+		}
+		j.Files = &files
+	}
+	return a.printJSON(j)
+}
+
+func (a *app) appendOneline(dst []byte, c *repo.ChangeInfo) []byte {
+	p := a.colours()
+	dst = append(dst, p.Yellow...)
+	dst = append(dst, a.repo.ShortID(c.Num)...)
+	dst = append(dst, p.Reset...)
+	dst = append(dst, ' ')
+	dst = ui.AppendClean(dst, subject(c.Message))
+	return append(dst, '\n')
+}
+
+// appendChange appends what a person wants to know of a change.
+func (a *app) appendChange(dst []byte, c *repo.ChangeInfo) []byte {
+	return appendChangeText(dst, c, a.repo.ShortID(c.Num), a.colours())
+}
+
+func appendChangeText(dst []byte, c *repo.ChangeInfo, short string, p *ui.Palette) []byte {
+	dst = append(dst, p.Yellow...)
+	dst = append(dst, "change "...)
+	dst = append(dst, short...)
+	dst = append(dst, p.Reset...)
+	dst = append(dst, "\nAuthor: "...)
+	dst = ui.AppendClean(dst, c.Author.Name)
+	dst = append(dst, " <"...)
+	dst = ui.AppendClean(dst, c.Author.Email)
+	dst = append(dst, ">\nDate:   "...)
+	dst = ui.AppendDate(dst, c.Time.Sec, c.Time.Zone)
+	if !c.Undoes.IsZero() {
+		dst = append(dst, "\nUndoes: "...)
+		dst = append(dst, c.Undoes.Short()...)
+	}
+	dst = append(dst, "\n\n"...)
+	return appendIndented(dst, c.Message)
+}
+
+// appendIndented appends a message, its lines four columns in.
+func appendIndented(dst []byte, message string) []byte {
+	for message != "" {
+		line := message
+		for i := 0; i < len(message); i++ {
+			if message[i] == '\n' {
+				line = message[:i]
+				break
+			}
+		}
+		message = message[min(len(line)+1, len(message)):]
+		if line != "" {
+			dst = append(dst, "    "...)
+			dst = ui.AppendClean(dst, line)
+		}
+		dst = append(dst, '\n')
+	}
+	return dst
+}

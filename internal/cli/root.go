@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/ui"
+)
+
+// The groups of verbs in the help, in the order of a day.
+const (
+	groupStart = "start"
+	groupWork  = "work"
+	groupPast  = "past"
+	groupPlace = "place"
+	groupFiles = "files"
+	groupSelf  = "self"
+)
+
+func newRoot(a *app) *cobra.Command {
+	cobra.EnableCommandSorting = false // the order here is that of use
+	root := &cobra.Command{
+		Use:   "oxy",
+		Short: "A distributed version control system whose history is a set of changes",
+		Long: `oxy keeps the history of a directory tree as a set of changes.
+
+There is no staging area: oxy commit records everything that changed.`,
+		Example: `  oxy init
+  oxy commit -m "Begin"
+  oxy status
+  oxy log`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(cmd, args[0])
+			}
+			return cmd.Help()
+		},
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := ui.ParseWhen(a.colour); err != nil {
+				return usage(cmd.Name(), "--color: %v", err)
+			}
+			return nil
+		},
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.stdio.Err)
+	root.SetFlagErrorFunc(a.flagError)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	flags := root.PersistentFlags()
+	flags.StringVarP(&a.dir, "dir", "C", "", "work in `DIR` in place of the current directory")
+	flags.BoolVar(&a.json, "json", false, "print JSON (its shape is in docs/json.md)")
+	flags.StringVar(&a.colour, "color", "", "colour the output: auto, always or never (`WHEN`)")
+	flags.BoolVar(&a.noPager, "no-pager", false, "do not show long output in a pager")
+	root.AddGroup(
+		&cobra.Group{ID: groupStart, Title: "Start:"},
+		&cobra.Group{ID: groupWork, Title: "Work:"},
+		&cobra.Group{ID: groupPast, Title: "Look back:"},
+		&cobra.Group{ID: groupPlace, Title: "Places:"},
+		&cobra.Group{ID: groupFiles, Title: "Files:"},
+		&cobra.Group{ID: groupSelf, Title: "oxy itself:"},
+	)
+	add := func(group string, verbs ...*cobra.Command) {
+		for _, v := range verbs {
+			v.GroupID = group
+			root.AddCommand(v)
+		}
+	}
+	add(groupStart, initCommand(a), configCommand(a))
+	add(groupWork, statusCommand(a), diffCommand(a), commitCommand(a), hunksCommand(a), discardCommand(a), undoCommand(a))
+	add(groupPast, logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a))
+	add(groupPlace, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
+	add(groupFiles, mvCommand(a), rmCommand(a), untrackCommand(a))
+	add(groupSelf, opCommand(a), versionCommand(a))
+	root.SetHelpCommandGroupID(groupSelf)
+	return root
+}
+
+// flagError says what a verb does not take. The habit that a person brought along gets a word of its own.
+func (a *app) flagError(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	if cmd.Parent() == nil {
+		// A verb that there is not, and a flag of its own: the verb is what to answer.
+		for _, arg := range a.args {
+			if !strings.HasPrefix(arg, "-") {
+				return unknownVerb(cmd, arg)
+			}
+		}
+		return &repo.Error{Text: text, Next: "oxy help lists the verbs and the flags of all"}
+	}
+	name := strings.TrimPrefix(cmd.CommandPath(), "oxy ")
+	if name == "commit" && (strings.Contains(text, "'a' in -a") || strings.Contains(text, "unknown flag: --all")) {
+		return &repo.Error{Text: text, Next: "commit takes everything that changed; leave -a out"}
+	}
+	return usage(name, "%s: %s", name, text)
+}
+
+// groupArgs refuses what is not a verb beneath a verb that only holds others.
+func groupArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	return usage(cmd.Name(), "%s has no %q", cmd.CommandPath(), args[0])
+}
+
+// groupOrNothing is for a verb that does something by itself and holds others too.
+func groupOrNothing(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return groupArgs(cmd, args)
+}
+
+// exactly, atMost and atLeastOne check how many arguments there are, in words for a person.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usage(cmd.Name(), "%s takes %s", cmd.Name(), what)
+		}
+		return nil
+	}
+}
+
+func atMost(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usage(cmd.Name(), "%s takes %s, not %d words", cmd.Name(), what, len(args))
+		}
+		return nil
+	}
+}
+
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usage(cmd.Name(), "%s needs %s", cmd.Name(), what)
+		}
+		return nil
+	}
+}
+
+// nothing refuses arguments.
+func nothing(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage(cmd.Name(), "%s takes no arguments, but got %q", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// habits are the verbs of other systems, and what to do here.
+var habits = []struct{ verb, next string }{
+	{"add", "oxy has no staging area; oxy commit takes everything that changed, or the paths that it is given"},
+	{"stage", "oxy has no staging area; oxy commit takes everything that changed, or the paths that it is given"},
+	{"branch", "a branch is a bookmark here: oxy bookmark NAME makes one, oxy checkout NAME goes to it"},
+	{"switch", "oxy checkout NAME goes to a bookmark, a tag or a change"},
+	{"co", "oxy checkout NAME goes to a bookmark, a tag or a change"},
+	{"update", "oxy checkout NAME goes to a bookmark, a tag or a change"},
+	{"restore", "oxy discard takes back unrecorded changes; oxy checkout -r REV -- PATHS brings old files back"},
+	{"revert", "oxy discard takes back unrecorded changes; oxy undo takes back the last command"},
+	{"reset", "oxy undo takes back the last command; oxy discard --all takes back unrecorded changes"},
+	{"clean", "oxy discard takes back unrecorded changes, new files included"},
+	{"stash", "record it with oxy commit, and take it up later with oxy checkout; oxy discard keeps what it takes for oxy undo"},
+	{"ci", "oxy commit records"},
+	{"record", "oxy commit records"},
+	{"amend", "oxy commit --amend replaces the last change"},
+	{"st", "oxy status"},
+	{"annotate", "oxy blame PATH"},
+	{"praise", "oxy blame PATH"},
+	{"ls-files", "oxy files"},
+	{"ls", "oxy files"},
+	{"manifest", "oxy files"},
+	{"move", "oxy mv FROM TO"},
+	{"rename", "oxy mv FROM TO"},
+	{"remove", "oxy rm PATHS"},
+	{"delete", "oxy rm PATHS"},
+	{"forget", "oxy untrack PATHS"},
+	{"reflog", "oxy op log"},
+	{"rev-parse", "oxy show --json REV tells all of a change"},
+	{"shortlog", "oxy log --oneline"},
+	{"clone", "sharing is not built yet; copy the directory, .oxy included"},
+	{"push", "sharing is not built yet"},
+	{"pull", "sharing is not built yet"},
+	{"fetch", "sharing is not built yet"},
+	{"remote", "sharing is not built yet"},
+	{"merge", "merging is not built yet"},
+	{"rebase", "changes need no rebase; merging is not built yet"},
+	{"cherry-pick", "picking single changes is not built yet"},
+	{"gc", "the store needs none yet"},
+	{"fsck", "checking the store is not built yet"},
+}
+
+// unknownVerb answers a verb that there is not.
+func unknownVerb(root *cobra.Command, verb string) error {
+	text := fmt.Sprintf("there is no verb %q", verb)
+	for _, h := range habits {
+		if h.verb == verb {
+			return &repo.Error{Text: text, Next: h.next}
+		}
+	}
+	best, distance := "", 3 // three slips make another word
+	for _, c := range root.Commands() {
+		if d := slips(verb, c.Name()); !c.Hidden && d < distance && d < len(verb) {
+			best, distance = c.Name(), d
+		}
+	}
+	if best != "" {
+		return &repo.Error{Text: text, Next: "did you mean oxy " + best + "?"}
+	}
+	return &repo.Error{Text: text, Next: "oxy help lists the verbs"}
+}
+
+// slips counts the letters to insert, delete, change or swap with their neighbour to make b of a.
+func slips(a, b string) int {
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	for j := range rows[1] {
+		rows[1][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row := rows[(i+2)%3], rows[i%3], rows[(i+1)%3]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return rows[(len(a)+1)%3][len(b)]
+}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the stories run the real command: this test binary, started again under the name oxy.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"oxy": func() {
+			os.Exit(Main(os.Args[1:], Stdio{os.Stdin, os.Stdout, os.Stderr}, Env{Get: os.Getenv, Dir: os.Getwd, Version: "1.2.3"}))
+		},
+	})
+}
+
+// TestStories runs testdata/script. Beside testscript's own, a story has these commands:
+//
+//	code N oxy …     the command ends with exit code N
+//	field PATH WANT  the last output is JSON, and has WANT at PATH: `files.0.what`, `files.#` for how many
+//	lines N          the last output has N lines
+//	keep VAR REGEX   puts what REGEX's group finds in the last output into $VAR
+//	put NAME TEXT    writes a file; both may have Go's escapes
+//	executable NAME  NAME has the executable bit
+//	link NAME TARGET NAME is a symbolic link to TARGET
+//	is NAME TEXT     the file has just this content, with Go's escapes
+func TestStories(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireUniqueNames:  true,
+		Setup:               home,
+		Condition:           condition,
+		Cmds:                storyCommands,
+		ContinueOnError:     false,
+		RequireExplicitExec: false,
+	})
+}
+
+func home(e *testscript.Env) error {
+	e.Setenv("OXY_NAME", "Ada Lovelace")
+	e.Setenv("OXY_EMAIL", "ada@example.org")
+	e.Setenv("TZ", "UTC")
+	e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+	e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "home", ".config"))
+	e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o777)
+}
+
+func condition(name string) (bool, error) {
+	if name == "root" { // who may read and write everything
+		return os.Geteuid() == 0, nil
+	}
+	return false, errors.New("unknown condition")
+}
+
+var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"code":       storyCode,
+	"field":      storyField,
+	"lines":      storyLines,
+	"keep":       storyKeep,
+	"put":        storyPut,
+	"executable": storyExecutable,
+	"link":       storyLink,
+	"is":         storyIs,
+}
+
+func storyCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N COMMAND")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
+	}
+}
+
+func storyField(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: field PATH WANT")
+	}
+	var v any
+	d := json.NewDecoder(strings.NewReader(ts.ReadFile("stdout")))
+	d.UseNumber()
+	ts.Check(d.Decode(&v))
+	for _, step := range strings.Split(args[0], ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			if step == "#" {
+				v = json.Number(strconv.Itoa(len(at)))
+			} else {
+				v = at[step]
+			}
+		case []any:
+			if step == "#" {
+				v = json.Number(strconv.Itoa(len(at)))
+				break
+			}
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(at) {
+				ts.Fatalf("no %s in a list of %d", step, len(at))
+			}
+			v = at[i]
+		case string:
+			if step != "#" {
+				ts.Fatalf("a text has no %s", step)
+			}
+			v = json.Number(strconv.Itoa(len(at)))
+		default:
+			ts.Fatalf("%v has no %s", v, step)
+		}
+	}
+	got, isText := v.(string)
+	if !isText {
+		b, err := json.Marshal(v)
+		ts.Check(err)
+		got = string(b)
+	}
+	if (got == args[1]) == neg {
+		ts.Fatalf("%s is %s, not what is wanted: %s", args[0], got, args[1])
+	}
+}
+
+func storyLines(ts *testscript.TestScript, neg bool, args []string) {
+	if n := strconv.Itoa(strings.Count(ts.ReadFile("stdout"), "\n")); len(args) != 1 || (n == args[0]) == neg {
+		ts.Fatalf("%s lines", n)
+	}
+}
+
+func storyKeep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: keep VAR REGEX")
+	}
+	re, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	m := re.FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(m) < 2 {
+		ts.Fatalf("%s finds nothing", args[1])
+	}
+	ts.Setenv(args[0], m[1])
+}
+
+func unescape(ts *testscript.TestScript, s string) string {
+	out, err := strconv.Unquote(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`)
+	ts.Check(err)
+	return out
+}
+
+func storyPut(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: put NAME TEXT")
+	}
+	name := ts.MkAbs(unescape(ts, args[0]))
+	ts.Check(os.MkdirAll(filepath.Dir(name), 0o777))
+	ts.Check(os.WriteFile(name, []byte(unescape(ts, args[1])), 0o666))
+}
+
+func storyExecutable(ts *testscript.TestScript, neg bool, args []string) {
+	info, err := os.Lstat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if (info.Mode()&0o100 != 0) == neg {
+		ts.Fatalf("%s has mode %v", args[0], info.Mode())
+	}
+}
+
+func storyLink(ts *testscript.TestScript, neg bool, args []string) {
+	target, err := os.Readlink(ts.MkAbs(args[0]))
+	if neg {
+		if err == nil {
+			ts.Fatalf("%s is a link to %s", args[0], target)
+		}
+		return
+	}
+	ts.Check(err)
+	if target != args[1] {
+		ts.Fatalf("%s is a link to %s", args[0], target)
+	}
+}
+
+func storyIs(ts *testscript.TestScript, neg bool, args []string) {
+	b, err := os.ReadFile(ts.MkAbs(unescape(ts, args[0])))
+	ts.Check(err)
+	if (string(b) == unescape(ts, args[1])) == neg {
+		ts.Fatalf("%s holds %q", args[0], b)
+	}
+}

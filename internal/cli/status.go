@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/repo"
+)
+
+func statusCommand(a *app) *cobra.Command {
+	var short, ignored, all bool
+	c := &cobra.Command{
+		Use:   "status [PATHS]",
+		Short: "Show what changed since the last commit",
+		Long: `Show which files differ from what is recorded. Commit would record all of them.
+
+M modified   A added   D removed   R moved   T another type   ? new   ! ignored
+N a repository of its own, * a socket, pipe or device: neither is recorded`,
+		Example: `  oxy status
+  oxy status --short src
+  oxy status --ignored`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			paths, err := a.rel(args)
+			if err != nil {
+				return err
+			}
+			opt := repo.StatusOptions{Paths: paths, Ignored: ignored, All: all, Moves: true}
+			s, err := r.Status(a.interruptible(), opt)
+			if err != nil {
+				return notRecording(err)
+			}
+			for _, problem := range s.Problems {
+				a.warn(problem.Error())
+			}
+			switch {
+			case a.json:
+				err = a.printJSON(newStatus(s))
+			case short:
+				err = a.statusShort(s)
+			default:
+				err = a.statusLong(s)
+			}
+			if err == nil && len(s.Problems) > 0 {
+				err = &repo.Error{Text: fmt.Sprintf("%d files could not be read", len(s.Problems)), Next: "make them readable, or leave them out by .oxyignore"}
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVarP(&short, "short", "s", false, "a letter and a path for each file, nothing else")
+	c.Flags().BoolVar(&ignored, "ignored", false, "list ignored files too")
+	c.Flags().BoolVar(&all, "all", false, "list each file of a new directory")
+	return c
+}
+
+// notRecording keeps Ctrl-C in a command that only reads from speaking of recording.
+func notRecording(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errInterrupted
+	}
+	return err
+}
+
+// statusRow is a line of the status.
+type statusRow struct {
+	letter byte
+	colour string
+	path   string
+	old    string // of a moved file
+	like   int
+}
+
+// appendRow appends a row with its path; indent comes before the letter.
+func (a *app) appendRow(dst []byte, indent string, r statusRow) []byte {
+	reset := ""
+	if r.colour != "" {
+		reset = a.colours().Reset
+	}
+	dst = append(dst, indent...)
+	dst = append(dst, r.colour...)
+	dst = append(dst, r.letter)
+	dst = append(dst, ' ')
+	if r.old != "" {
+		dst = a.show().append(dst, r.old)
+		dst = append(dst, " -> "...)
+	}
+	dst = a.show().append(dst, r.path)
+	dst = append(dst, reset...)
+	if r.old != "" && r.like < 100 {
+		dst = append(dst, " ("...)
+		dst = strconv.AppendInt(dst, int64(r.like), 10)
+		dst = append(dst, "% alike)"...)
+	}
+	return append(dst, '\n')
+}
+
+func (a *app) fileRow(f *repo.FileChange) statusRow {
+	row := statusRow{letter: f.What.Letter(), path: f.Path(), colour: a.colours().Yellow}
+	switch f.What {
+	case repo.Added, repo.Untracked:
+		row.colour = a.colours().Green
+	case repo.Removed:
+		row.colour = a.colours().Red
+	case repo.Moved:
+		row.old, row.like = f.Old.Path, f.Similar
+	}
+	return row
+}
+
+func (a *app) appendRows(dst []byte, indent string, what repo.What, colour string, list []string) []byte {
+	for _, path := range list {
+		dst = a.appendRow(dst, indent, statusRow{letter: what.Letter(), colour: colour, path: path})
+	}
+	return dst
+}
+
+func (a *app) statusShort(s *repo.Status) error {
+	var b []byte
+	for i := range s.Files {
+		b = a.appendRow(b, "", a.fileRow(&s.Files[i]))
+	}
+	b = a.appendRows(b, "", repo.Untracked, a.colours().Green, s.Untracked)
+	b = a.appendRows(b, "", repo.Ignored, a.colours().Dim, s.Ignored)
+	b = a.appendRows(b, "", repo.Nested, a.colours().Dim, s.Nested)
+	b = a.appendRows(b, "", repo.Special, a.colours().Dim, s.Special)
+	_, err := a.out.Write(b)
+	return err
+}
+
+func (a *app) statusLong(s *repo.Status) error {
+	var b []byte
+	p := a.colours()
+	if s.Bookmark != "" {
+		b = append(b, "On "...)
+		b = append(b, p.Bold...)
+		b = appendQuoted(b, s.Bookmark)
+		b = append(b, p.Reset...)
+	} else {
+		b = append(b, "Not on a bookmark"...)
+	}
+	switch {
+	case s.Empty:
+		b = append(b, ", nothing recorded yet."...)
+	case s.Base.Len == 1:
+		b = append(b, ", 1 change."...)
+	default:
+		b = fmt.Appendf(b, ", %d changes.", s.Base.Len)
+	}
+	b = append(b, '\n')
+	section := func(title string) { b = append(append(append(b, '\n'), title...), '\n') }
+	if len(s.Files) > 0 {
+		section("Changed:")
+		for i := range s.Files {
+			b = a.appendRow(b, "  ", a.fileRow(&s.Files[i]))
+		}
+	}
+	if len(s.Untracked) > 0 {
+		section("New (commit records them too; a line in .oxyignore leaves a path out):")
+		b = a.appendRows(b, "  ", repo.Untracked, p.Green, s.Untracked)
+	}
+	if len(s.Ignored) > 0 {
+		section("Ignored:")
+		b = a.appendRows(b, "  ", repo.Ignored, p.Dim, s.Ignored)
+	}
+	if len(s.Nested)+len(s.Special) > 0 {
+		section("Never recorded (repositories of their own, sockets, pipes, devices):")
+		b = a.appendRows(b, "  ", repo.Nested, p.Dim, s.Nested)
+		b = a.appendRows(b, "  ", repo.Special, p.Dim, s.Special)
+	}
+	switch {
+	case len(s.Files)+len(s.Untracked) > 0:
+		if s.Empty {
+			b = append(b, "\nNext: oxy commit -m \"Begin\" records all of it.\n"...)
+		}
+	case s.Empty:
+		b = append(b, "Nothing is here to record.\n"...)
+	default:
+		b = append(b, "Nothing changed.\n"...)
+	}
+	if s.Bookmark == "" && !s.Empty {
+		b = append(b, "oxy bookmark NAME keeps what you record here.\n"...)
+	}
+	_, err := a.out.Write(b)
+	return err
+}
+
+type jsonStatus struct {
+	Bookmark  *string    `json:"bookmark"`
+	Base      jsonState  `json:"base"`
+	Empty     bool       `json:"empty"`
+	Files     []jsonFile `json:"files"`
+	Untracked []jsonPath `json:"untracked"`
+	Ignored   []jsonPath `json:"ignored"`
+	Nested    []jsonPath `json:"nested"`
+	Special   []jsonPath `json:"special"`
+	Problems  []string   `json:"problems"`
+}
+
+func newStatus(s *repo.Status) jsonStatus {
+	j := jsonStatus{
+		Base: newState(s.Base), Empty: s.Empty, Files: newFiles(s.Files), Untracked: newJSONPaths(s.Untracked),
+		Ignored: newJSONPaths(s.Ignored), Nested: newJSONPaths(s.Nested), Special: newJSONPaths(s.Special),
+		Problems: make([]string, len(s.Problems)),
+	}
+	if s.Bookmark != "" {
+		j.Bookmark = &s.Bookmark
+	}
+	for i, p := range s.Problems {
+		j.Problems[i] = p.Error()
+	}
+	return j
+}
