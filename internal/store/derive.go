@@ -19,7 +19,7 @@ func (s *Store) writeIndexes(t *tables, before counts) {
 	for _, c := range []column{changesCol, blobsCol} {
 		l := t.lookup[c]
 		// A list of more than there was is from a log that went another way, one restored from a copy.
-		if !s.mend && l.base <= before[c] && t.n[c]-l.base <= tailMax(l.base) {
+		if !s.mend && l.base <= before[c] && t.n[c]-l.base <= max(s.tailMin, l.base/tailShare) {
 			continue
 		}
 		if l.base > before[c] {

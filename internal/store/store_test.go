@@ -87,11 +87,11 @@ func TestNoRepository(t *testing.T) {
 		t.Error(err)
 	}
 	for line, want := range map[string]error{
-		"oxy repository, format 2\n":                    ErrNewerFormat,
-		"oxy repository, format 01\n":                   ErrDamaged,
-		"oxy repository, format 0\n":                    ErrDamaged,
-		"oxy repository, format 1":                      ErrDamaged,
-		"":                                              ErrDamaged,
+		"oxy repository, format 2\n":  ErrNewerFormat,
+		"oxy repository, format 01\n": ErrDamaged,
+		"oxy repository, format 0\n":  ErrDamaged,
+		"oxy repository, format 1":    ErrDamaged,
+		"":                            ErrDamaged,
 		strings.Repeat("oxy repository, format 1\n", 9): ErrDamaged,
 	} {
 		if err := vfs.WriteFileAtomic(mem, filepath.Join(testDir, "format"), []byte(line), false); err != nil {
