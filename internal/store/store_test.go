@@ -22,7 +22,7 @@ func TestRoundTrip(t *testing.T) {
 			s := open(t, mem)
 			s.segmentMax = segment
 			rng, m := testRand(uint64(segment)), newModel()
-			for range 25 {
+			for range 12 {
 				var err error
 				if m, err = m.commit(s, rng, mixed); err != nil {
 					t.Fatal(err)
@@ -35,7 +35,7 @@ func TestRoundTrip(t *testing.T) {
 			if err := m.check(again); err != nil {
 				t.Fatal("opened again: ", err)
 			}
-			if want := "hint 24"; string(s.Hint()) != want || string(again.Hint()) != want {
+			if want := "hint 11"; string(s.Hint()) != want || string(again.Hint()) != want {
 				t.Errorf("hints %q and %q", s.Hint(), again.Hint())
 			}
 			for h := range m.blobs {
