@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/oxy-vcs/oxy/internal/vfs"
@@ -496,4 +497,29 @@ func TestLeftoversDeceiveNobody(t *testing.T) {
 	if _, got, err := open(t, fsys, h).GetWeave(ref); !errors.Is(err, ErrDamaged) {
 		t.Fatalf("%q, %v", got, err)
 	}
+}
+
+func TestGetsBesidePuts(t *testing.T) {
+	b := newBlocks(t)
+	first, err := b.PutWeave(0, []byte("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for range 200 {
+				ref, err := b.PutWeave(first, bytes.Repeat([]byte{byte(i)}, 100))
+				if err != nil {
+					t.Error(err)
+				}
+				for _, ref := range []Ref{first, ref} {
+					if _, payload, err := b.GetWeave(ref); err != nil || ref != first && payload[99] != byte(i) {
+						t.Errorf("%q, %v", payload, err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
