@@ -34,7 +34,6 @@ func (o *nameOp) movesDir() bool {
 // touched sums up changes of names, to tell whether another depends on one of them.
 type touched struct {
 	names    map[name]bool
-	nodes    map[*inode]bool
 	created  map[*inode]bool
 	parents  map[*inode]bool
 	gone     map[*inode]bool
@@ -42,7 +41,7 @@ type touched struct {
 }
 
 func newTouched() *touched {
-	return &touched{map[name]bool{}, map[*inode]bool{}, map[*inode]bool{}, map[*inode]bool{}, map[*inode]bool{}, false}
+	return &touched{map[name]bool{}, map[*inode]bool{}, map[*inode]bool{}, map[*inode]bool{}, false}
 }
 
 func (t *touched) add(o *nameOp) {
@@ -52,7 +51,6 @@ func (t *touched) add(o *nameOp) {
 			t.parents[n.dir] = true
 		}
 	}
-	t.nodes[o.node] = true
 	t.created[o.node] = t.created[o.node] || o.creates()
 	if o.gone != nil {
 		t.gone[o.gone] = true
@@ -60,9 +58,10 @@ func (t *touched) add(o *nameOp) {
 	t.movesDir = t.movesDir || o.movesDir()
 }
 
-// shares tells whether o and a change in t are of the same name or file, or both move directories.
+// shares tells whether o and a change in t are of the same name, or both move directories. Two changes of one file share
+// a name too: what one calls it, or what the changes between them do.
 func (t *touched) shares(o *nameOp) bool {
-	return t.names[o.from] || t.names[o.to] || t.nodes[o.node] || t.movesDir && o.movesDir()
+	return t.names[o.from] || t.names[o.to] || t.movesDir && o.movesDir()
 }
 
 // settle goes through changes from the oldest and splits them into those to apply, for which keep says so and which
