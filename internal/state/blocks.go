@@ -42,6 +42,8 @@ const (
 	kindFileLeaf
 	kindFileInner
 	kindWeave
+	kindVacatedLeaf
+	kindVacatedInner
 )
 
 const (
@@ -61,8 +63,8 @@ const (
 )
 
 // Blocks is an append-only file of checksummed blocks and what was put since in memory. One process at a time may
-// Flush, under the repository's lock; any number may read and Put without ever flushing. Gets may run beside each
-// other and beside Puts.
+// Flush, under the repository's lock; any number may read and put without ever flushing. Trees and weaves may be read and
+// put by several goroutines; Flush, Compact and what concerns roots is for one at a time, and for no other beside it.
 type Blocks struct {
 	fsys       vfs.FS
 	dir        string

@@ -36,7 +36,9 @@ func Build(b *Blocks, entries iter.Seq[*Entry]) (Tree, error) {
 		fw.add(&files[i])
 	}
 	root.Files = fileLayout.raise(b, fw.close(), 1)
-	b.live = max(b.live, b.Size())
+	b.mu.Lock()
+	b.live = max(b.live, b.end())
+	b.mu.Unlock()
 	return Tree{b, root}, nil
 }
 

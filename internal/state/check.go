@@ -19,6 +19,9 @@ func (t Tree) Check() error {
 	if _, _, err := checkPages(t.b, &fileLayout, t.root.Files); err != nil {
 		return fmt.Errorf("check the tree's files: %w", err)
 	}
+	if _, _, err := checkPages(t.b, &vacatedLayout, t.root.Vacated); err != nil {
+		return fmt.Errorf("check the tree's vacated paths: %w", err)
+	}
 	stands := make(map[change.FileID]string, count)
 	if err := t.Walk("", func(e *Entry) error { stands[e.File] = e.Path; return nil }); err != nil {
 		return err

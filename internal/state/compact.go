@@ -68,6 +68,9 @@ func (c *compactor) run(keep []uint32) error {
 		if r.Root.Files, err = copyPages(c, &fileLayout, r.Root.Files, maxLevel+1, c.fileLeaf); err != nil {
 			return err
 		}
+		if r.Root.Vacated, err = copyPages(c, &vacatedLayout, r.Root.Vacated, maxLevel+1, c.vacatedLeaf); err != nil {
+			return err
+		}
 		c.to.PutRoot(r)
 	}
 	return nil
@@ -137,6 +140,13 @@ func (c *compactor) fileLeaf(ref Ref, payload []byte) (Ref, error) {
 		return 0, damaged(ref, "is no leaf page")
 	}
 	return c.to.put(kindFileLeaf, payload), nil
+}
+
+func (c *compactor) vacatedLeaf(ref Ref, payload []byte) (Ref, error) {
+	if _, ok := decodeVacancies(ref, payload, nil, &c.scratch); !ok {
+		return 0, damaged(ref, "is no leaf page")
+	}
+	return c.to.put(kindVacatedLeaf, payload), nil
 }
 
 // weave copies a weave and what it builds on, the oldest first.

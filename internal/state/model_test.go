@@ -229,7 +229,8 @@ func sameTree(t *testing.T, r *rand.Rand, tree Tree, m *model) {
 	if err := tree.Check(); err != nil {
 		t.Fatal(err)
 	}
-	sameWalk(t, tree, m, "")
+	paths := m.paths()
+	sameWalk(t, tree, m, paths, "")
 	var size uint64
 	for _, e := range m.entries {
 		size += e.Size
@@ -238,7 +239,7 @@ func sameTree(t *testing.T, r *rand.Rand, tree Tree, m *model) {
 		t.Fatalf("%d entries of %d bytes, want %d of %d", tree.Len(), tree.Bytes(), len(m.entries), size)
 	}
 	w := world{r: r}
-	ask := m.paths()
+	ask := slices.Clone(paths)
 	for range 20 {
 		ask = append(ask, w.path())
 	}
@@ -251,7 +252,7 @@ func sameTree(t *testing.T, r *rand.Rand, tree Tree, m *model) {
 	for range 20 {
 		p := ask[r.Intn(len(ask))]
 		p = p[:1+r.Intn(len(p))]
-		sameWalk(t, tree, m, p)
+		sameWalk(t, tree, m, paths, p)
 		want := false
 		for have := range m.entries {
 			want = want || strings.HasPrefix(have, p+"/")
@@ -263,10 +264,10 @@ func sameTree(t *testing.T, r *rand.Rand, tree Tree, m *model) {
 	sameFiles(t, tree, m)
 }
 
-func sameWalk(t *testing.T, tree Tree, m *model, prefix string) {
+func sameWalk(t *testing.T, tree Tree, m *model, paths []string, prefix string) {
 	t.Helper()
 	var want []string
-	for _, p := range m.paths() {
+	for _, p := range paths {
 		if prefix == "" || p == prefix || strings.HasPrefix(p, prefix+"/") {
 			want = append(want, p)
 		}

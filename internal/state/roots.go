@@ -4,10 +4,12 @@ import "encoding/binary"
 
 // Root is what finds a tree in its blocks.
 type Root struct {
-	Paths Ref    // the root page by path, 0 for an empty tree
-	Files Ref    // the root page by file identity, 0 for none
-	Count uint64 // entries
-	Bytes uint64 // the sum of their sizes
+	Paths Ref // the root page by path, 0 for an empty tree
+	Files Ref // the root page by file identity, 0 for none
+	// Vacated is the root page of the paths that files were taken away from, 0 for none.
+	Vacated Ref
+	Count   uint64 // entries
+	Bytes   uint64 // the sum of their sizes
 }
 
 // StateRoot says that a state's tree is stored.
@@ -84,7 +86,7 @@ func appendRoots(buf []byte, r StateRoot, prev Ref) []byte {
 		manual = 1
 	}
 	buf = binary.AppendUvarint(append(buf, manual), uint64(r.State))
-	buf = appendRef(appendRef(buf, r.Root.Paths), r.Root.Files)
+	buf = appendRef(appendRef(appendRef(buf, r.Root.Paths), r.Root.Files), r.Root.Vacated)
 	buf = binary.AppendUvarint(binary.AppendUvarint(buf, r.Root.Count), r.Root.Bytes)
 	return appendRef(buf, prev)
 }
@@ -95,7 +97,7 @@ func decodeRoots(payload []byte, self Ref) (s StateRoot, prev Ref, ok bool) {
 	s = StateRoot{
 		State: r.uint32(),
 		Root: Root{
-			Paths: r.refBefore(self), Files: r.refBefore(self),
+			Paths: r.refBefore(self), Files: r.refBefore(self), Vacated: r.refBefore(self),
 			Count: r.uvarint(), Bytes: r.uvarint(),
 		},
 		Manual: manual == 1,

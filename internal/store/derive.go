@@ -19,7 +19,7 @@ func (s *Store) writeIndexes(t *tables, before counts) {
 	for _, c := range []column{changesCol, blobsCol} {
 		l := t.lookup[c]
 		// A list of more than there was is from a log that went another way, one restored from a copy.
-		if !s.mend && l.base <= before[c] && t.n[c]-l.base <= tailMax(l.base) {
+		if !s.mend && l.base <= before[c] && t.n[c]-l.base <= max(s.tailMin, l.base/tailShare) {
 			continue
 		}
 		if l.base > before[c] {
@@ -31,7 +31,7 @@ func (s *Store) writeIndexes(t *tables, before counts) {
 			continue
 		}
 		t.lookup[c] = sorted
-		b := append(appendIndexHeader(nil, orderMagic, t.logID, c), sorted.list...)
+		b := append(appendIndexHeader(nil, orderMagic, t.logID, c, sorted.base), sorted.list...)
 		ok = vfs.WriteFileAtomic(s.fsys, orderName(s.dir, c), b, false) == nil && ok
 	}
 	if ok {
@@ -67,7 +67,7 @@ func recordsIn(f vfs.File, logID uint64, c column) (uint32, bool) {
 	if f.Stat(&st) != nil || st.Size < indexHeader {
 		return 0, false
 	}
-	if n, _ := f.ReadAt(b[:], 0); n < indexHeader || string(b[:]) != string(appendIndexHeader(nil, columnMagic, logID, c)) {
+	if n, _ := f.ReadAt(b[:], 0); n < indexHeader || string(b[:]) != string(appendIndexHeader(nil, columnMagic, logID, c, 0)) {
 		return 0, false
 	}
 	return uint32(min((st.Size-indexHeader)/int64(recordSizes[c]), maxRecords)), true
@@ -76,7 +76,7 @@ func recordsIn(f vfs.File, logID uint64, c column) (uint32, bool) {
 func (s *Store) rewriteColumn(t *tables, c column) bool {
 	col := &t.cols[c]
 	b := make([]byte, 0, indexHeader+len(col.base)+len(col.extra))
-	b = appendIndexHeader(b, columnMagic, t.logID, c)
+	b = appendIndexHeader(b, columnMagic, t.logID, c, 0)
 	b = append(append(b, col.base...), col.extra...)
 	return vfs.WriteFileAtomic(s.fsys, indexName(s.dir, c), b, false) == nil
 }

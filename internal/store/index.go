@@ -10,7 +10,7 @@ import (
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
-// indexHeader begins each file in index/: magic, log id, checksum of the two, zeros.
+// indexHeader begins each file in index/: magic, log id, count of entries of a sorted list, checksum.
 const indexHeader = 32
 
 const (
@@ -23,12 +23,14 @@ func indexName(dir string, c column) string { return filepath.Join(dir, "index",
 // orderName is the file of a column's sorted list.
 func orderName(dir string, c column) string { return indexName(dir, c) + ".order" }
 
-func appendIndexHeader(b []byte, magic string, logID uint64, c column) []byte {
+// appendIndexHeader makes the header of a file for column c. A column grows without its header being written again, so
+// it has no count there. A sorted list without its last entry would lack any number, so it has.
+func appendIndexHeader(b []byte, magic string, logID uint64, c column, count uint32) []byte {
 	start := len(b)
 	b = append(b, magic...)
 	b = binary.LittleEndian.AppendUint64(b, logID)
-	b = binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b[start:], uint64(c)))
-	return append(b, make([]byte, indexHeader-(len(b)-start))...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(count))
+	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b[start:], uint64(c)))
 }
 
 // indexFiles is what the files in index/ hold, verified as far as their headers.
@@ -41,10 +43,16 @@ type indexFiles struct {
 // openIndexes maps the indexes. What cannot be opened is as good as empty. The caller holds mu.
 func (s *Store) openIndexes() (f indexFiles) {
 	for c := range numColumns {
-		f.columns[c] = s.mapIndex(indexName(s.dir, c), columnMagic, c, recordSizes[c])
+		b, n := s.mapIndex(indexName(s.dir, c), recordSizes[c])
+		if n > 0 && string(b[:indexHeader]) == string(appendIndexHeader(nil, columnMagic, s.log.id, c, 0)) {
+			f.columns[c] = b[indexHeader:]
+		}
 	}
 	for _, c := range []column{changesCol, blobsCol} {
-		f.orders[c] = s.mapIndex(orderName(s.dir, c), orderMagic, c, orderEntry)
+		b, n := s.mapIndex(orderName(s.dir, c), orderEntry)
+		if n > 0 && string(b[:indexHeader]) == string(appendIndexHeader(nil, orderMagic, s.log.id, c, n)) {
+			f.orders[c] = b[indexHeader:]
+		}
 	}
 	return f
 }
@@ -52,27 +60,24 @@ func (s *Store) openIndexes() (f indexFiles) {
 // maxRecords bounds a column: numbers have 32 bits and the last is noState.
 const maxRecords = 1<<32 - 2
 
-func (s *Store) mapIndex(name, magic string, c column, size int) []byte {
+// mapIndex maps a header and as many whole records as follow it.
+func (s *Store) mapIndex(name string, size int) ([]byte, uint32) {
 	f, err := s.fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return nil
+		return nil, 0
 	}
 	defer f.Close()
 	var st vfs.Stat
 	if f.Stat(&st) != nil || st.Size <= indexHeader {
-		return nil
+		return nil, 0
 	}
 	n := min((st.Size-indexHeader)/int64(size), maxRecords)
 	m, err := f.Map(indexHeader + n*int64(size))
 	if err != nil {
-		return nil
+		return nil, 0
 	}
 	s.mappings = append(s.mappings, m)
-	b := m.Bytes()
-	if string(b[:indexHeader]) != string(appendIndexHeader(nil, magic, s.log.id, c)) {
-		return nil
-	}
-	return b[indexHeader:]
+	return m.Bytes(), uint32(n)
 }
 
 func (f *indexFiles) have() (n counts) {
@@ -112,7 +117,6 @@ func (f *indexFiles) verify(logID uint64) {
 // lookup returns how to find the records of a column.
 func (f *indexFiles) lookup(c column) *lookup {
 	l := &lookup{col: c}
-	// A list of fewer records than tell the truth of the column holds numbers of its own count only.
 	if !f.bad[c] {
 		l.list, l.base = f.orders[c], uint32(len(f.orders[c])/orderEntry)
 	}

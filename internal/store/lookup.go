@@ -26,8 +26,12 @@ type lookup struct {
 // An entry of the sorted list: the first 8 bytes of the hash, big-endian in meaning; number; checksum.
 const orderEntry = 16
 
-// tailMax is how many records may lie outside of the sorted list of base entries before a writer sorts anew.
-func tailMax(base uint32) uint32 { return max(1024, base/8) }
+// A writer sorts anew when more records lie outside of the list than tailMin and than a tailShare of it: a reader that
+// looks something up passes over them once, in a millisecond for a million records.
+const (
+	tailMin   = 1024
+	tailShare = 8
+)
 
 var errIndex = errors.New("an index is damaged")
 

@@ -262,6 +262,9 @@ func newMem(t testing.TB) *vfs.Mem {
 	if err := mem.MkdirAll(filepath.Dir(testDir), 0o777); err != nil {
 		t.Fatal(err)
 	}
+	if err := mem.SyncDir("/"); err != nil {
+		t.Fatal(err)
+	}
 	if err := Create(mem, testDir); err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ type Store struct {
 	dir  string
 	log  *log
 
-	segmentMax uint32 // segmentSize but in tests
+	segmentMax, tailMin uint32 // segmentSize and tailMin but in tests
 
 	now    atomic.Pointer[tables]
 	frames frameCache
@@ -67,7 +67,7 @@ func Open(fsys vfs.FS, dir string) (*Store, error) {
 	if err := checkFormat(fsys, dir); err != nil {
 		return nil, err
 	}
-	s := &Store{fsys: fsys, dir: dir, log: &log{fsys: fsys, dir: dir}, segmentMax: segmentSize}
+	s := &Store{fsys: fsys, dir: dir, log: &log{fsys: fsys, dir: dir}, segmentMax: segmentSize, tailMin: tailMin}
 	id, _, err := s.log.readSegmentFrame(1)
 	if err == nil {
 		s.log.id = id

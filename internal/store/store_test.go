@@ -22,7 +22,7 @@ func TestRoundTrip(t *testing.T) {
 			s := open(t, mem)
 			s.segmentMax = segment
 			rng, m := testRand(uint64(segment)), newModel()
-			for range 25 {
+			for range 12 {
 				var err error
 				if m, err = m.commit(s, rng, mixed); err != nil {
 					t.Fatal(err)
@@ -35,7 +35,7 @@ func TestRoundTrip(t *testing.T) {
 			if err := m.check(again); err != nil {
 				t.Fatal("opened again: ", err)
 			}
-			if want := "hint 24"; string(s.Hint()) != want || string(again.Hint()) != want {
+			if want := "hint 11"; string(s.Hint()) != want || string(again.Hint()) != want {
 				t.Errorf("hints %q and %q", s.Hint(), again.Hint())
 			}
 			for h := range m.blobs {
@@ -87,11 +87,11 @@ func TestNoRepository(t *testing.T) {
 		t.Error(err)
 	}
 	for line, want := range map[string]error{
-		"oxy repository, format 2\n":                    ErrNewerFormat,
-		"oxy repository, format 01\n":                   ErrDamaged,
-		"oxy repository, format 0\n":                    ErrDamaged,
-		"oxy repository, format 1":                      ErrDamaged,
-		"":                                              ErrDamaged,
+		"oxy repository, format 2\n":  ErrNewerFormat,
+		"oxy repository, format 01\n": ErrDamaged,
+		"oxy repository, format 0\n":  ErrDamaged,
+		"oxy repository, format 1":    ErrDamaged,
+		"":                            ErrDamaged,
 		strings.Repeat("oxy repository, format 1\n", 9): ErrDamaged,
 	} {
 		if err := vfs.WriteFileAtomic(mem, filepath.Join(testDir, "format"), []byte(line), false); err != nil {

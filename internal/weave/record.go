@@ -150,3 +150,23 @@ func (w *Weave) At(in func(uint32) bool) *Weave {
 	}
 	return v
 }
+
+// Latest gives every change that is among the latest over some place of the file, in no order and with repeats: all
+// others that touched the file are in the past of one of them.
+func (w *Weave) Latest() (out []uint32) {
+	seen := map[Set]bool{}
+	add := func(c Cover) {
+		for _, s := range [2]Set{c.Add, c.Del} {
+			if s != 0 && !seen[s] {
+				seen[s] = true
+				out = append(out, w.Members(s)...)
+			}
+		}
+	}
+	for i := range w.Runs {
+		add(w.Runs[i].Before)
+		add(w.Runs[i].Inside)
+	}
+	add(w.Tail)
+	return out
+}

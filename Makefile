@@ -1,0 +1,61 @@
+# make demo and make test work on a fresh Debian machine with Go.
+
+SHELL       := /bin/bash
+GO          ?= go
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+TOOLS       := $(CURDIR)/bin/tools
+VERSION     := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+FUZZTIME    ?= 10s
+# Empty: the project's own tree.
+DIR         ?=
+
+.PHONY: build test lint demo bench-quick bench-synthetic bench-linux fuzz needs-git needs-linux clean
+
+build:
+	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/oxy ./cmd/oxy
+
+# The tests compare with Git where oxy promises to do as Git does.
+test: needs-git
+	$(GO) vet ./...
+	$(GO) test ./internal/lint
+	$(GO) test ./...
+
+lint: $(TOOLS)/staticcheck
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofmt -w is due on: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(TOOLS)/staticcheck ./...
+	$(GO) test ./internal/lint
+	@for os in linux darwin windows; do \
+		echo "GOOS=$$os go build ./..."; CGO_ENABLED=0 GOOS=$$os $(GO) build ./... || exit 1; \
+	done
+
+$(TOOLS)/staticcheck:
+	GOBIN=$(TOOLS) $(GO) install $(STATICCHECK)
+
+demo: build
+	scripts/demo.sh bin/oxy $(DIR)
+
+# Each under three minutes; the Linux tree is unpacked once before.
+bench-quick: build needs-git needs-linux
+	OXY_BENCH_FILES=1000 OXY_BENCH_CHANGES=500 $(GO) run ./bench/synthetic
+	$(GO) run ./bench/linux -quick
+
+bench-synthetic: build needs-git
+	$(GO) run ./bench/synthetic
+
+bench-linux: build needs-git needs-linux
+	$(GO) run ./bench/linux
+
+# Every fuzz target for a short time each.
+fuzz:
+	FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
+
+needs-git:
+	@scripts/install.sh git git
+
+needs-linux:
+	@scripts/install.sh linux-source-6.1 /usr/src/linux-source-6.1.tar.xz
+
+clean:
+	rm -rf bin

@@ -1,0 +1,8 @@
+package measure
+
+import (
+	"os"
+	"syscall"
+)
+
+func syncData(f *os.File) error { return syscall.Fdatasync(int(f.Fd())) }

@@ -1,0 +1,75 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// below says for each room which rooms of the module it may import: imports point down only. The rooms that compute,
+// change, diff and weave, stand above nothing that does input or output. A new room gets its line here and its place
+// in docs/architecture.md.
+var below = map[string][]string{
+	"internal/vfs":      {},
+	"internal/safepath": {"internal/vfs"},
+	"internal/change":   {"internal/safepath"},
+	"internal/diff":     {"internal/change", "internal/safepath"},
+	"internal/weave":    {"internal/change", "internal/diff"},
+	"internal/store":    {"internal/change", "internal/safepath", "internal/vfs"},
+	"internal/state":    {"internal/weave", "internal/change", "internal/diff", "internal/store", "internal/safepath", "internal/vfs"},
+	"internal/ignore":   {"internal/safepath", "internal/vfs"},
+	"internal/worktree": {"internal/state", "internal/ignore", "internal/weave", "internal/change", "internal/diff",
+		"internal/store", "internal/safepath", "internal/vfs"},
+	"internal/repo": {"internal/worktree", "internal/state", "internal/ignore", "internal/weave", "internal/change",
+		"internal/diff", "internal/store", "internal/safepath", "internal/vfs"},
+	"internal/ui": {"internal/repo", "internal/worktree", "internal/state", "internal/ignore", "internal/weave",
+		"internal/change", "internal/diff", "internal/store", "internal/safepath", "internal/vfs"},
+	"internal/cli": {"internal/ui", "internal/repo", "internal/worktree", "internal/state", "internal/ignore",
+		"internal/weave", "internal/change", "internal/diff", "internal/store", "internal/safepath", "internal/vfs"},
+	"cmd/oxy": {"internal/cli"},
+	// Not the product: the benchmarks know it as a binary only, these tests as text.
+	"bench":         {},
+	"internal/lint": {},
+}
+
+func TestImportsPointDown(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.file == "tools.go" {
+			continue
+		}
+		room := s.room()
+		allowed, known := below[room]
+		if !known {
+			t.Errorf("%s: %s has no layer yet: give it one in internal/lint/layers_test.go and docs/architecture.md", s.file, room)
+			continue
+		}
+		for _, imported := range s.imports() {
+			dir, ours := strings.CutPrefix(imported, module+"/")
+			if !ours {
+				continue
+			}
+			if other := roomOf(dir); other != room && !slices.Contains(allowed, other) {
+				t.Errorf("%s: %s may not import %s: imports point down only", s.file, room, other)
+			}
+		}
+	}
+}
+
+// The table itself points down: no room is below itself by any way round.
+func TestLayersHaveNoCycle(t *testing.T) {
+	var visit func(room string, path []string)
+	visit = func(room string, path []string) {
+		if slices.Contains(path, room) {
+			t.Fatalf("cycle: %s", strings.Join(append(path, room), " > "))
+		}
+		for _, next := range below[room] {
+			if _, known := below[next]; !known {
+				t.Fatalf("%s may import %s, which has no layer", room, next)
+			}
+			visit(next, append(path, room))
+		}
+	}
+	for room := range below {
+		visit(room, nil)
+	}
+}

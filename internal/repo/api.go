@@ -1,0 +1,233 @@
+package repo
+
+import (
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/timings"
+	"github.com/oxy-vcs/oxy/internal/vfs"
+)
+
+// DirName is the directory in the working copy's root that holds the repository.
+const DirName = ".oxy"
+
+// Options say how a repository is opened.
+type Options struct {
+	FS       vfs.FS       // nil: the operating system's
+	Timings  *timings.Log // nil: none
+	Progress Progress     // nil: none
+	Command  []string     // the words of the command, for the operation log
+	Env      func(string) string
+}
+
+// Progress is shown while long work runs. Calls may come from many goroutines.
+type Progress interface {
+	// Begin starts a bar. total is 0 when it is not known. Bytes says that amounts are bytes and not pieces.
+	Begin(what string, total int64, bytes bool)
+	Add(n int64)
+	End()
+}
+
+// Error is a problem in words for a person.
+type Error struct {
+	Text string // one line: what is wrong
+	Next string // what to do about it, or ""
+	No   bool   // not a fault: the honest answer is "no" (exit 1)
+	Err  error  // what lies beneath, or nil
+}
+
+func (e *Error) Error() string { return e.Text }
+func (e *Error) Unwrap() error { return e.Err }
+
+// What tells how a file differs.
+type What uint8
+
+// The ways in which a file differs.
+const (
+	Same What = iota
+	Added
+	Removed
+	Modified
+	Moved       // it has another path, and perhaps other content
+	ModeChanged // only the executable bit
+	TypeChanged // text or binary to link, or back
+	Untracked
+	Ignored
+	Nested  // an untracked directory that is a repository of its own
+	Special // a socket, pipe or device: never recorded
+)
+
+// Letter is the one-letter form of status and diff.
+func (w What) Letter() byte { return " ADMRMT?!N*"[w] }
+
+func (w What) String() string {
+	return [...]string{"same", "added", "removed", "modified", "moved", "mode", "type", "untracked", "ignored", "nested", "special"}[w]
+}
+
+// StateRef is a state of the repository: its local number, its id and how many changes it has.
+type StateRef struct {
+	Num uint32
+	ID  [32]byte
+	Len uint64
+}
+
+// Side is a file on one side of a difference.
+type Side struct {
+	Path string
+	Kind change.Kind
+	Exec bool
+	Size int64
+	Hash change.Hash // zero where it was not needed: a working file whose content was not read
+}
+
+// FileChange is one file that differs.
+type FileChange struct {
+	What     What
+	Old, New *Side // nil where there is none
+	Similar  int   // of a moved file: how much of it stayed, in percent
+}
+
+// Path is where the file stands now, or stood last.
+func (f *FileChange) Path() string {
+	if f.New != nil {
+		return f.New.Path
+	}
+	return f.Old.Path
+}
+
+// Status is the working copy against its base.
+type Status struct {
+	Bookmark  string // the current one, or ""
+	Base      StateRef
+	Empty     bool // no change was ever recorded
+	Files     []FileChange
+	Untracked []string // collapsed: "dir/" stands for a wholly untracked directory
+	Ignored   []string
+	Nested    []string
+	Special   []string
+	Problems  []error // what could not be read
+}
+
+// StatusOptions choose what Status looks at.
+type StatusOptions struct {
+	Paths   []string // repository paths; none: all
+	Ignored bool     // list ignored files too
+	All     bool     // list every untracked file, do not collapse
+	Moves   bool     // pair removed and untracked files that are alike
+}
+
+// DiffSet is a list of differing files whose contents can be read on demand.
+type DiffSet struct {
+	Files []FileChange
+	load  func(dst []byte, side *Side, old bool) ([]byte, error)
+}
+
+// Old and New append the content of one side of file i, empty when there is none. They may be called from many
+// goroutines.
+func (d *DiffSet) Old(dst []byte, i int) ([]byte, error) {
+	if d.Files[i].Old == nil {
+		return dst, nil
+	}
+	return d.load(dst, d.Files[i].Old, true)
+}
+
+// New is the other side of Old.
+func (d *DiffSet) New(dst []byte, i int) ([]byte, error) {
+	if d.Files[i].New == nil {
+		return dst, nil
+	}
+	return d.load(dst, d.Files[i].New, false)
+}
+
+// Hunk is one difference of the working copy that commit and discard can take by itself.
+type Hunk struct {
+	ID     string // short, the same while the hunk's text and file stay the same
+	Path   string
+	What   What
+	A0, A1 int // lines of the base, 0-based, half open
+	B0, B1 int // lines of the working file
+	// For text: the unified hunk to show, without colour. For others a line that says what changed.
+	Text string
+}
+
+// ChangeInfo is a change without its body.
+type ChangeInfo struct {
+	Num      uint32
+	ID       change.ID
+	Author   change.Person
+	Time     change.Time
+	Message  string
+	Extra    []change.Field
+	Deps     []change.ID
+	Undoes   change.ID
+	Position uint64 // in the log of the state asked about, from 1; 0 when unknown
+}
+
+// LogOptions choose which changes Log gives.
+type LogOptions struct {
+	State  *StateRef // nil: the working copy's base
+	Paths  []string
+	Limit  int    // 0: all
+	Author string // part of the name or email, letters' case ignored
+	Since  int64  // seconds since 1970, 0: no bound
+	Until  int64
+	Text   string // part of the message, letters' case ignored
+}
+
+// CommitOptions say what to record.
+type CommitOptions struct {
+	Message string
+	Paths   []string // repository paths; none: everything
+	Hunks   []string // ids of hunks, with the rest left unrecorded
+	Amend   bool     // replace the last change
+	Author  *change.Person
+	Time    *change.Time
+	// Edit, when Message is empty, is asked for a message after the change is known; files is what it records.
+	Edit func(initial string, files []FileChange) (string, error)
+	// Large confirms files above the bound for a sudden size (LargeFile bytes) or number (ManyFiles): nil records them
+	// with a warning in the result.
+	Large func(files int, bytes int64) error
+}
+
+// CommitResult is what was recorded.
+type CommitResult struct {
+	ID       change.ID
+	Replaced change.ID // of an amend
+	State    StateRef
+	Bookmark string
+	Files    []FileChange
+	Added    int // lines, counted only for files that were read as text and existed before
+	Deleted  int
+	Warnings []string
+	Skipped  []string // special files and nested repositories that were not recorded
+}
+
+// BlameRun is a run of whole lines by one change.
+type BlameRun struct {
+	Change    *ChangeInfo // nil: not recorded yet
+	Text      []byte
+	Line      int           // of its first line in the file, from 1; 0 for deleted lines
+	DeletedBy []*ChangeInfo // of lines that are gone
+}
+
+// BlameOptions choose what Blame looks at.
+type BlameOptions struct {
+	State   *StateRef // nil: the working copy
+	From    int       // first line, from 1; 0: all
+	To      int       // last line; 0: to the end
+	Deleted bool      // lines that are gone too, where they stood
+}
+
+// Named is a bookmark or tag.
+type Named struct {
+	Name    string
+	State   StateRef
+	Current bool
+}
+
+// OpInfo is an operation of the log.
+type OpInfo struct {
+	Num     uint32
+	Time    int64
+	User    string
+	Command []string
+	Undo    bool
+}

@@ -1,0 +1,293 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/worktree"
+)
+
+// CheckoutResult says what a checkout did.
+type CheckoutResult struct {
+	State    StateRef
+	Bookmark string // now current, or ""
+	Written  int
+	Removed  int
+}
+
+// Checkout makes the working copy that of rev. A bookmark's name makes it current.
+func (r *Repo) Checkout(ctx context.Context, rev string) (*CheckoutResult, error) {
+	t, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	res, err := t.checkout(ctx, rev)
+	if err != nil {
+		return nil, errors.Join(err, t.Abort())
+	}
+	return res, nil
+}
+
+func (t *tx) checkout(ctx context.Context, rev string) (*CheckoutResult, error) {
+	r := t.r
+	n, err := r.resolve(t.view, rev)
+	if err != nil {
+		return nil, err
+	}
+	bookmark := ""
+	if _, ok := t.view.Bookmarks[rev]; ok || rev == t.view.Current {
+		bookmark = rev
+	}
+	to, err := r.stateRef(n)
+	if err != nil {
+		return nil, err
+	}
+	res, err := t.switchTo(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	t.view.Current = bookmark
+	res.Bookmark = bookmark
+	if err := t.commit("checkout"); err != nil {
+		return nil, err
+	}
+	r.saveManifest()
+	return res, nil
+}
+
+// switchTo writes what differs between the working copy's base and another state, which becomes the base of the view.
+// The manifest is saved by the caller, once the operation stands.
+func (t *tx) switchTo(ctx context.Context, to StateRef) (*CheckoutResult, error) {
+	r := t.r
+	base, err := r.stateRef(baseOf(t.view))
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.loadManifest(base)
+	if err != nil {
+		return nil, err
+	}
+	res := &CheckoutResult{State: to}
+	c, err := r.planCheckout(base, to)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.applyPlan(ctx, m, c, false); err != nil {
+		return nil, err
+	}
+	for i := range c.plan {
+		if c.plan[i].Op == worktree.Remove {
+			res.Removed++
+		} else {
+			res.Written++
+		}
+	}
+	m.SetBase(to.Num, to.ID)
+	t.view.Base = -1
+	if to.Num != NoState {
+		t.view.Base = int64(to.Num)
+	}
+	return res, nil
+}
+
+// plan is what a checkout will do, and where the contents come from.
+type plan struct {
+	r       *Repo
+	plan    []worktree.Action
+	entries map[string]state.Entry
+	texts   map[string][]byte // contents at hand, by path
+	bytes   int64
+}
+
+func (p *plan) write(e *state.Entry) {
+	w := unseen(e)
+	p.plan = append(p.plan, worktree.Action{Path: e.Path, Op: worktree.Write, Kind: w.Kind, Exec: w.Exec, Size: w.Size, Hash: w.Hash})
+	p.entries[e.Path] = *e
+	p.bytes += w.Size
+}
+
+// Content gives a content to write.
+func (p *plan) Content(dst []byte, a *worktree.Action) ([]byte, error) {
+	if text, ok := p.texts[a.Path]; ok {
+		return append(dst, text...), nil
+	}
+	e, ok := p.entries[a.Path]
+	if !ok {
+		return dst, fmt.Errorf("no content for %s", safepath.Quote(a.Path))
+	}
+	return p.r.content(dst, &e)
+}
+
+// Stream writes a large content.
+func (p *plan) Stream(w io.Writer, a *worktree.Action) error {
+	if text, ok := p.texts[a.Path]; ok {
+		_, err := w.Write(text)
+		return err
+	}
+	e, ok := p.entries[a.Path]
+	if !ok {
+		return fmt.Errorf("no content for %s", safepath.Quote(a.Path))
+	}
+	return p.r.writeContent(w, &e)
+}
+
+func (r *Repo) planCheckout(from, to StateRef) (*plan, error) {
+	done := r.opt.Timings.Phase("plan checkout")
+	defer done(0)
+	a, err := r.tree(from.Num)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.tree(to.Num)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{r: r, entries: map[string]state.Entry{}}
+	err = state.Diff(a, b, func(old, new *state.Entry) error {
+		switch {
+		case new == nil:
+			p.plan = append(p.plan, worktree.Action{Path: old.Path, Op: worktree.Remove})
+		case old != nil && diskKind(old.Kind) == diskKind(new.Kind) && old.Hash == new.Hash && old.Size == new.Size:
+			if old.Exec != new.Exec && new.Kind != change.Link {
+				p.plan = append(p.plan, worktree.Action{Path: new.Path, Op: worktree.Chmod, Exec: new.Exec})
+			}
+		default:
+			p.write(new)
+		}
+		return nil
+	})
+	return p, err
+}
+
+// diskKind is a body's kind as the disk knows it: text and binary are files.
+func diskKind(k change.Kind) change.Kind {
+	if k == change.Text {
+		return change.Binary
+	}
+	return k
+}
+
+func (r *Repo) applyPlan(ctx context.Context, m *worktree.Manifest, p *plan, force bool) error {
+	if len(p.plan) == 0 {
+		return nil
+	}
+	done := r.opt.Timings.Phase("write files")
+	defer func() { done(p.bytes) }()
+	root, err := r.openRoot()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	opts := worktree.ApplyOptions{Force: force}
+	if len(p.plan) > massFiles {
+		r.opt.Progress.Begin("Writing files", p.bytes, true)
+		defer r.opt.Progress.End()
+		opts.Progress = func(_ int, bytes int64) { r.opt.Progress.Add(bytes) }
+	}
+	err = worktree.Apply(ctx, root, m, p.plan, p, opts)
+	var lose *worktree.LoseError
+	if errors.As(err, &lose) {
+		return &Error{Text: "this would overwrite what is not recorded: " + quoteSome(lose.Paths), Next: "Record it with oxy commit, or drop it with oxy discard, then try again.", Err: err}
+	}
+	if err != nil && ctx.Err() == nil {
+		return fileError("write the working copy", err)
+	}
+	return err
+}
+
+// quoteSome lists paths, not more than a line or two of them.
+func quoteSome(paths []string) string {
+	s := ""
+	for i, p := range paths {
+		if i == 8 {
+			return fmt.Sprintf("%s and %d more", s, len(paths)-i)
+		}
+		if i > 0 {
+			s += ", "
+		}
+		s += safepath.Quote(p)
+	}
+	return s
+}
+
+// CheckoutFiles writes files as a state has them, without changing where the working copy stands.
+func (r *Repo) CheckoutFiles(ctx context.Context, s StateRef, paths []string) (*CheckoutResult, error) {
+	t, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	res, err := t.checkoutFiles(ctx, s, paths)
+	return res, errors.Join(err, t.Abort())
+}
+
+func (t *tx) checkoutFiles(ctx context.Context, s StateRef, paths []string) (*CheckoutResult, error) {
+	r := t.r
+	base, err := r.stateRef(baseOf(t.view))
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.loadManifest(base)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := r.tree(s.Num)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{r: r, entries: map[string]state.Entry{}}
+	for _, path := range paths {
+		n := len(p.plan)
+		err := tree.Walk(path, func(e *state.Entry) error {
+			p.write(e)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(p.plan) == n {
+			return nil, &Error{Text: "there is no file " + safepath.Quote(path) + " in that state"}
+		}
+	}
+	if err := t.writeAside(ctx, m, p, false); err != nil {
+		return nil, err
+	}
+	return &CheckoutResult{State: base, Bookmark: t.view.Current, Written: len(p.plan)}, nil
+}
+
+// writeAside writes files that are not the base's: afterwards the manifest again says what the base has there.
+func (t *tx) writeAside(ctx context.Context, m *worktree.Manifest, p *plan, force bool) error {
+	r := t.r
+	if err := r.applyPlan(ctx, m, p, force); err != nil {
+		return err
+	}
+	return t.restoreManifest(m, p.plan)
+}
+
+func (t *tx) restoreManifest(m *worktree.Manifest, plan []worktree.Action) error {
+	r := t.r
+	tree, err := r.tree(baseOf(t.view))
+	if err != nil {
+		return err
+	}
+	var edits []worktree.Edit
+	for i := range plan {
+		e, ok, err := tree.Get(plan[i].Path)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			edits = append(edits, worktree.Edit{Path: plan[i].Path, Delete: true})
+		} else if was, _, err := m.Lookup(e.Path); err != nil || was.Hash != diskHash(e.Hash) || was.Exec != unseen(&e).Exec || was.Kind != unseen(&e).Kind {
+			edits = append(edits, worktree.Edit{Path: e.Path, Entry: unseen(&e)})
+		}
+	}
+	if err := m.Update(edits); err != nil {
+		return err
+	}
+	return m.Save()
+}

@@ -1,0 +1,447 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
+	"github.com/oxy-vcs/oxy/internal/worktree"
+)
+
+// A record of files above these bounds is likely a mistake: a build's output, a disk image, a directory that should be
+// ignored. It is said first.
+const (
+	largeFile = 100 << 20
+	manyFiles = 20_000
+)
+
+// Commit records.
+func (r *Repo) Commit(ctx context.Context, opt CommitOptions) (*CommitResult, error) {
+	if opt.Message == "" && opt.Edit != nil {
+		if err := r.askMessage(ctx, &opt); err != nil {
+			return nil, err
+		}
+	}
+	author, err := r.author(&opt)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	res, err := t.record(ctx, &opt, author)
+	if err != nil {
+		return nil, errors.Join(err, t.Abort())
+	}
+	return res, nil
+}
+
+// askMessage shows what would be recorded and asks what to say about it, before the lock is taken.
+func (r *Repo) askMessage(ctx context.Context, opt *CommitOptions) error {
+	initial := ""
+	if opt.Amend {
+		n, err := r.ResolveChange("@")
+		if err != nil {
+			return err
+		}
+		c, err := r.Info(n)
+		if err != nil {
+			return err
+		}
+		initial = c.Message
+	}
+	st, err := r.Status(ctx, StatusOptions{Paths: opt.Paths, All: true})
+	if err != nil {
+		return err
+	}
+	files := st.Files
+	for _, u := range st.Untracked {
+		files = append(files, FileChange{What: Added, New: &Side{Path: u}})
+	}
+	if len(files) == 0 && !opt.Amend {
+		return nothingToRecord(opt.Paths)
+	}
+	opt.Message, err = opt.Edit(initial, files)
+	return err
+}
+
+func nothingToRecord(paths []string) error {
+	if len(paths) > 0 {
+		return &Error{Text: "nothing to record: nothing differs there", No: true}
+	}
+	return &Error{Text: "nothing to record: no file differs from the last change", No: true}
+}
+
+// record finds what differs, makes the change, and commits it.
+func (t *tx) record(ctx context.Context, opt *CommitOptions, author change.Person) (*CommitResult, error) {
+	r := t.r
+	base, err := r.stateRef(baseOf(t.view))
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.loadPending()
+	if err != nil {
+		return nil, err
+	}
+	w := &work{ctx: ctx, t: t, base: base, on: base, opt: opt, pending: p, sink: newSink(t)}
+	if opt.Amend {
+		if err := w.standBefore(); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.find(); err != nil {
+		return nil, err
+	}
+	if len(w.recs) == 0 && !opt.Amend {
+		return nil, nothingToRecord(opt.Paths)
+	}
+	n, err := w.make(author)
+	if err != nil {
+		return nil, err
+	}
+	next, err := t.append(w.on, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.grow(n, next); err != nil {
+		return nil, err
+	}
+	t.view.Base = int64(next.Num)
+	if t.view.Current != "" {
+		t.view.Bookmarks[t.view.Current] = next.Num
+	}
+	kind := "commit"
+	if opt.Amend {
+		kind = "amend"
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := t.commit(kind); err != nil {
+		return nil, err
+	}
+	w.settle(next)
+	res := &CommitResult{ID: r.store.ChangeID(n), Replaced: w.replaces, State: next, Bookmark: t.view.Current, Warnings: w.warnings, Skipped: w.skipped}
+	for i := range w.recs {
+		rec := &w.recs[i]
+		res.Added += rec.added
+		res.Deleted += rec.deleted
+		res.Files = append(res.Files, rec.fileChange())
+	}
+	return res, nil
+}
+
+// make encodes the change and puts it.
+func (w *work) make(author change.Person) (uint32, error) {
+	r, t := w.t.r, w.t
+	done := r.opt.Timings.Phase("make change")
+	defer done(0)
+	self := r.store.NumChanges()
+	draft(self, w.recs)
+	c := &change.Change{Author: author, Message: w.opt.Message, Time: w.time(), DirMoves: w.dirMoves()}
+	if !w.replaces.IsZero() {
+		c.Extra = []change.Field{{Key: "replaces", Value: w.replaces.String()}}
+		if w.opt.Message == "" {
+			c.Message = w.amended.Message
+		}
+	}
+	var deps []uint32
+	c.Files = make([]change.File, len(w.recs))
+	for i := range w.recs {
+		rec := &w.recs[i]
+		deps = append(deps, rec.deps...)
+		if !rec.gone && (rec.old == nil || rec.old.Path != rec.now.path) {
+			var err error
+			if deps, err = pathDeps(deps, w.tree, rec.now.path); err != nil {
+				return 0, err
+			}
+		}
+		c.Files[i] = rec.file
+		c.Files[i].Hunks = cloneHunks(rec.file.Hunks)
+		c.Files[i].Over = slices.Clone(rec.file.Over)
+	}
+	deps = r.minimal(deps)
+	c.Deps = r.ids(deps)
+	c.Unbind(self, r.store.ChangeID)
+	if err := c.Validate(); err != nil {
+		return 0, fmt.Errorf("make the change: %w", err)
+	}
+	texts, err := w.sink.contents(w.recs)
+	if err != nil {
+		return 0, err
+	}
+	meta, body := change.Encode(c)
+	if len(body) > change.MaxBody {
+		return 0, &Error{Text: "this is more than one change can hold", Next: "Record it in parts: oxy commit PATH..."}
+	}
+	rec := store.Record{ID: change.Sum(meta, body), Meta: meta, Body: body, Texts: texts}
+	if _, exists := t.FindChange(rec.ID); exists {
+		return 0, &Error{Text: "this very change was recorded before, in the same second, and taken back", Next: "Take the undoing back, or run the command again."}
+	}
+	n, err := t.PutChange(rec, deps, c.Time.Sec)
+	if err != nil {
+		return 0, err
+	}
+	t.made = append(t.made, rec.ID)
+	return n, nil
+}
+
+// cloneHunks copies what Unbind will renumber: the weave still needs the local numbers.
+func cloneHunks(hs []change.Hunk) []change.Hunk {
+	out := slices.Clone(hs)
+	for i := range out {
+		out[i].Del = slices.Clone(out[i].Del)
+	}
+	return out
+}
+
+func (w *work) time() change.Time {
+	if w.opt.Time != nil {
+		return *w.opt.Time
+	}
+	now := time.Now()
+	_, zone := now.Zone()
+	return change.Time{Sec: now.Unix(), Zone: int16(zone / 60)}
+}
+
+// grow makes the tree of the state that the change leads to.
+func (w *work) grow(n uint32, next StateRef) error {
+	r := w.t.r
+	done := r.opt.Timings.Phase("tree")
+	defer done(0)
+	o := r.newOverlay(w.tree)
+	files := make([]change.File, len(w.recs))
+	for i := range w.recs {
+		rec := &w.recs[i]
+		files[i] = rec.file
+		if rec.old != nil {
+			old := *rec.old
+			o.files[old.File] = &touched{was: &old, now: old, weave: rec.weave}
+		}
+	}
+	err := o.apply(n, files, func(ord uint32) (uint64, change.Hash, func() ([]byte, error), bool) {
+		now := &w.recs[ord].now
+		return now.size, now.hash, func() ([]byte, error) { return now.data, nil }, true
+	})
+	if err != nil {
+		return fmt.Errorf("apply the new change: %w", err)
+	}
+	tree, err := o.finish()
+	if err != nil {
+		return err
+	}
+	r.blocks.PutRoot(state.StateRoot{State: next.Num, Root: tree.Root()})
+	return nil
+}
+
+// settle brings the manifest to the new base. What was recorded is known by its stat; the rest differs as before.
+func (w *work) settle(next StateRef) {
+	r := w.t.r
+	done := r.opt.Timings.Phase("manifest")
+	defer done(0)
+	if err := w.updateManifest(next); err != nil {
+		// It is derived: without it the next command looks at every file.
+		if r.manifest != nil {
+			_ = r.manifest.Close()
+			r.manifest = nil
+		}
+		return
+	}
+	_ = r.manifest.Save()
+	if err := w.forgetPending(); err != nil {
+		w.warnings = append(w.warnings, err.Error())
+	}
+}
+
+func (w *work) updateManifest(next StateRef) error {
+	r := w.t.r
+	if w.opt.Amend {
+		// The manifest speaks of the state that was amended: what the two differ in is looked at again, save what
+		// was just read.
+		if err := r.moveManifest(r.manifest, w.base, next); err != nil {
+			return err
+		}
+	}
+	var edits []worktree.Edit
+	for i := range w.recs {
+		if rec := &w.recs[i]; rec.gone {
+			edits = append(edits, worktree.Edit{Path: rec.old.Path, Delete: true})
+		} else if rec.old != nil && rec.old.Path != rec.now.path {
+			edits = append(edits, worktree.Edit{Path: rec.old.Path, Delete: true})
+		}
+	}
+	if w.opt.Amend {
+		edits = nil // moveManifest has done it
+	}
+	fresh := w.base.Num == NoState && !w.opt.Amend && len(edits) == 0
+	if fresh {
+		m, err := worktree.Build(r.fs, r.manifestDir(), next.Num, next.ID, func(yield func(string, worktree.Entry) bool) {
+			for i := range w.recs {
+				if !yield(w.recs[i].now.path, w.seen(&w.recs[i])) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if r.manifest != nil {
+			_ = r.manifest.Close()
+		}
+		r.manifest = m
+		return nil
+	}
+	for i := range w.recs {
+		if rec := &w.recs[i]; !rec.gone {
+			edits = append(edits, worktree.Edit{Path: rec.now.path, Entry: w.seen(rec)})
+		}
+	}
+	if err := r.manifest.Update(edits); err != nil {
+		return err
+	}
+	r.manifest.SetBase(next.Num, next.ID)
+	return nil
+}
+
+// seen is the manifest's entry of a recorded file.
+func (w *work) seen(rec *recorded) worktree.Entry {
+	if rec.onDisk {
+		e := worktree.NewEntry(&rec.stat, diskHash(rec.now.hash), w.clock)
+		e.Exec = rec.now.exec && rec.now.kind != change.Link
+		return e
+	}
+	e := state.Entry{Kind: rec.now.kind, Exec: rec.now.exec, Size: rec.now.size, Hash: rec.now.hash}
+	return unseen(&e)
+}
+
+// forgetPending drops the notes that this record has taken up.
+func (w *work) forgetPending() error {
+	p := w.pending
+	if len(p.Moves)+len(p.Untracked) == 0 {
+		return nil
+	}
+	done := map[string]bool{}
+	for i := range w.recs {
+		if old := w.recs[i].old; old != nil {
+			done[old.Path] = true
+		}
+	}
+	p.Moves = slices.DeleteFunc(p.Moves, func(m move) bool { return done[m.From] })
+	p.Untracked = slices.DeleteFunc(p.Untracked, func(u string) bool { return done[u] })
+	return w.t.r.savePending(p)
+}
+
+// dirMoves names the directories all of whose files moved to one other.
+func (w *work) dirMoves() []change.DirMove {
+	type pair struct{ from, to string }
+	moved := map[pair]int{}
+	for i := range w.recs {
+		rec := &w.recs[i]
+		if rec.gone || rec.old == nil || rec.old.Path == rec.now.path {
+			continue
+		}
+		from, to := rec.old.Path, rec.now.path
+		for {
+			i, j := strings.LastIndexByte(from, '/'), strings.LastIndexByte(to, '/')
+			if i < 0 || j < 0 || from[i:] != to[j:] {
+				break
+			}
+			from, to = from[:i], to[:j]
+			moved[pair{from, to}]++
+		}
+	}
+	var out []change.DirMove
+	for p, n := range moved {
+		count := 0
+		err := w.tree.Walk(p.from, func(*state.Entry) error {
+			if count++; count > n {
+				return errors.New("more")
+			}
+			return nil
+		})
+		if err == nil && count == n {
+			out = append(out, change.DirMove{From: p.from, To: p.to})
+		}
+	}
+	// Of nested ones the outermost tells all.
+	slices.SortFunc(out, func(a, b change.DirMove) int { return strings.Compare(a.From, b.From) })
+	return slices.DeleteFunc(out, func(m change.DirMove) bool {
+		return slices.ContainsFunc(out, func(o change.DirMove) bool {
+			return strings.HasPrefix(m.From, o.From+"/") && m.To == o.To+m.From[len(o.From):]
+		})
+	})
+}
+
+// fileChange tells a person what was recorded.
+func (rec *recorded) fileChange() FileChange {
+	var f FileChange
+	if rec.old != nil {
+		f.Old = entrySide(rec.old)
+	}
+	if !rec.gone {
+		f.New = &Side{Path: rec.now.path, Kind: rec.now.kind, Exec: rec.now.exec, Size: int64(rec.now.size), Hash: rec.now.hash}
+	}
+	f.What = whatOf(f.Old, f.New)
+	return f
+}
+
+func entrySide(e *state.Entry) *Side {
+	return &Side{Path: e.Path, Kind: e.Kind, Exec: e.Exec && e.Kind != change.Link, Size: int64(e.Size), Hash: e.Hash}
+}
+
+// whatOf names the difference between two sides.
+func whatOf(old, new *Side) What {
+	switch {
+	case old == nil:
+		return Added
+	case new == nil:
+		return Removed
+	case old.Path != new.Path:
+		return Moved
+	case (old.Kind == change.Link) != (new.Kind == change.Link), (old.Kind == change.Subrepo) != (new.Kind == change.Subrepo):
+		return TypeChanged
+	case old.Hash != new.Hash || old.Size != new.Size:
+		return Modified
+	case old.Exec != new.Exec:
+		return ModeChanged
+	}
+	return Same
+}
+
+// confirmLarge says first when a record takes in much that was never there. A first record of a large tree is what one
+// does, so there only the size of single files counts.
+func (w *work) confirmLarge(files int, most int64) error {
+	if w.base.Num == NoState {
+		files = 0
+	}
+	if files <= manyFiles && most <= largeFile {
+		return nil
+	}
+	if w.opt.Large != nil {
+		return w.opt.Large(files, most)
+	}
+	if most > largeFile {
+		w.warnings = append(w.warnings, fmt.Sprintf("a file of %d MiB was recorded; if that was a mistake: oxy undo", most>>20))
+	}
+	if files > manyFiles {
+		w.warnings = append(w.warnings, fmt.Sprintf("%d new files were recorded at once; if that was a mistake: oxy undo, and list them in .oxyignore", files))
+	}
+	return nil
+}
+
+func checkPaths(paths []string) error {
+	for _, p := range paths {
+		if err := safepath.Check(p); err != nil {
+			return &Error{Text: "cannot record " + safepath.Quote(p) + ": " + err.Error(), Next: "Rename it, or list it in .oxyignore.", Err: err}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
+)
+
+// Contents below inlineBelow bytes travel inside the change's own frame, unless together they pass inlineTotal: then,
+// as in a first commit, they are packed with their neighbours, so that one read serves many.
+const (
+	inlineBelow = 4 << 10
+	inlineTotal = 64 << 10
+)
+
+// content appends a file's content.
+func (r *Repo) content(dst []byte, e *state.Entry) ([]byte, error) {
+	if e.Size == 0 {
+		return dst, nil
+	}
+	if e.Kind != change.Text {
+		return r.text(dst, e.Body.Change, e.Body.Ord, e.Hash)
+	}
+	if e.Weave == 0 {
+		return r.text(dst, e.File.Change, e.File.Ord, e.Hash)
+	}
+	l, err := r.loadWeave(e)
+	if err != nil {
+		return dst, fmt.Errorf("read %q: %w", e.Path, err)
+	}
+	return r.render(dst, l)
+}
+
+// writeContent writes a file's content; a large one passes through piece by piece.
+func (r *Repo) writeContent(w io.Writer, e *state.Entry) error {
+	if e.Kind != change.Text && e.Size > inlineBelow {
+		return r.store.WriteBlob(w, e.Hash)
+	}
+	b, err := r.content(nil, e)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// text appends the content that change n brought for its file ord. hash may be zero when it is not known.
+func (r *Repo) text(dst []byte, n, ord uint32, hash change.Hash) ([]byte, error) {
+	if hash != (change.Hash{}) {
+		out, err := r.store.Blob(dst, hash)
+		if !errors.Is(err, store.ErrNotFound) {
+			return out, err
+		}
+	}
+	c, err := r.bodyOf(n)
+	if err != nil {
+		return dst, err
+	}
+	if int(ord) >= len(c.files) {
+		return dst, fmt.Errorf("change %s has no file %d", r.store.ChangeID(n).Short(), ord)
+	}
+	f := &c.files[ord]
+	if f.Size == 0 {
+		return dst, nil
+	}
+	if c.offsets != nil && f.Size < inlineBelow {
+		return append(dst, c.texts[c.offsets[ord]:c.offsets[ord]+int(f.Size)]...), nil
+	}
+	return r.store.Blob(dst, f.Content)
+}
+
+// body is what a change did, with the texts that came in its frame.
+type body struct {
+	files   []change.File
+	moves   []change.DirMove
+	texts   []byte
+	offsets []int // of each file's content in texts; nil when no content lies there
+}
+
+// bodyOf reads a change's files, bound to local numbers. The last few stay in memory: neighbouring lines of a file come
+// from the same changes again and again.
+func (r *Repo) bodyOf(n uint32) (*body, error) {
+	r.mu.Lock()
+	b, ok := r.bodies[n]
+	r.mu.Unlock()
+	if ok {
+		return b, nil
+	}
+	rec, err := r.store.Change(n)
+	if err != nil {
+		return nil, err
+	}
+	c, err := change.DecodeTrusted(rec.Meta, rec.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read change %s: %w", rec.ID.Short(), err)
+	}
+	if err := c.Bind(n, r.store.FindChange); err != nil {
+		return nil, fmt.Errorf("read change %s: %w", rec.ID.Short(), err)
+	}
+	b = &body{files: c.Files, moves: c.DirMoves}
+	if len(rec.Texts) > 0 {
+		b.texts = append([]byte(nil), rec.Texts...)
+		b.offsets = make([]int, len(c.Files))
+		at := 0
+		for i := range c.Files {
+			b.offsets[i] = at
+			if s := c.Files[i].Size; s < inlineBelow {
+				at += int(s)
+			}
+		}
+		if at != len(b.texts) {
+			return nil, fmt.Errorf("read change %s: its texts are %d bytes, not %d", rec.ID.Short(), len(b.texts), at)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bodies == nil || len(r.bodies) >= maxBodies {
+		r.bodies = map[uint32]*body{} // simple, and each is read again at most once per turn
+	}
+	r.bodies[n] = b
+	return b, nil
+}
+
+// maxBodies is how many decoded changes stay in memory: at most a few hundred KiB, save for a first commit's.
+const maxBodies = 512

@@ -1,0 +1,154 @@
+package repo
+
+import (
+	"strings"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// walkLog gives the changes of a state's log, latest first, with their positions, until fn returns false.
+func (r *Repo) walkLog(s uint32, fn func(n uint32, pos uint64) (bool, error)) error {
+	for s != NoState {
+		st, err := r.store.State(s)
+		if err != nil {
+			return storeError(err)
+		}
+		for i := len(st.Changes) - 1; i >= 0; i-- {
+			if more, err := fn(st.Changes[i], st.Pos-uint64(len(st.Changes)-1-i)); err != nil || !more {
+				return err
+			}
+		}
+		if st.Parent < 0 {
+			return nil
+		}
+		s = uint32(st.Parent)
+	}
+	return nil
+}
+
+// Log gives changes, latest first, until fn returns an error, which it returns.
+func (r *Repo) Log(opt LogOptions, fn func(*ChangeInfo) error) error {
+	v, err := r.view()
+	if err != nil {
+		return err
+	}
+	s := baseOf(v)
+	if opt.State != nil {
+		s = opt.State.Num
+	}
+	var touches func(n uint32) (bool, error)
+	if len(opt.Paths) > 0 {
+		if touches, err = r.touching(s, opt.Paths); err != nil {
+			return err
+		}
+	}
+	author, text := strings.ToLower(opt.Author), strings.ToLower(opt.Text)
+	given := 0
+	return r.walkLog(s, func(n uint32, pos uint64) (bool, error) {
+		t := r.store.ChangeTime(n)
+		if opt.Since != 0 && t < opt.Since || opt.Until != 0 && t > opt.Until {
+			return true, nil
+		}
+		if touches != nil {
+			if ok, err := touches(n); err != nil || !ok {
+				return true, err
+			}
+		}
+		c, err := r.Info(n)
+		if err != nil {
+			return false, err
+		}
+		if author != "" && !strings.Contains(strings.ToLower(c.Author.String()), author) ||
+			text != "" && !strings.Contains(strings.ToLower(c.Message), text) {
+			return true, nil
+		}
+		c.Position = pos
+		if err := fn(c); err != nil {
+			return false, err
+		}
+		given++
+		return opt.Limit == 0 || given < opt.Limit, nil
+	})
+}
+
+// touching tells of each change, asked for from the latest on, whether it touched what stands, or stood, at one of the
+// paths: the files there now, followed through their moves, and files that were removed from there.
+func (r *Repo) touching(s uint32, paths []string) (func(n uint32) (bool, error), error) {
+	t, err := r.tree(s)
+	if err != nil {
+		return nil, err
+	}
+	var files map[change.FileID]bool
+	whole := false
+	for _, p := range paths {
+		if p == "" {
+			whole = true
+			continue
+		}
+		// One file is looked for by name and followed; beneath a directory names alone decide, else a log of it
+		// would list every file of the tree first.
+		e, ok, err := t.Get(p)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			if files == nil {
+				files = map[change.FileID]bool{}
+			}
+			files[e.File] = true
+		}
+	}
+	return func(n uint32) (bool, error) {
+		if whole {
+			return true, nil
+		}
+		b, err := r.bodyOf(n)
+		if err != nil {
+			return false, storeError(err)
+		}
+		hit := false
+		for i := range b.files {
+			f := &b.files[i]
+			switch {
+			case files[f.ID]:
+				hit = true
+			case f.Path != "" && within(f.Path, paths):
+				hit = true
+				if files == nil {
+					files = map[change.FileID]bool{}
+				}
+				files[f.ID] = true
+			}
+		}
+		if hit {
+			return true, nil
+		}
+		return r.editsWithin(b, t.ByFile, paths)
+	}, nil
+}
+
+// editsWithin tells whether a change edits or removes a file that stands, or stood last, beneath one of the paths.
+func (r *Repo) editsWithin(b *body, where func(change.FileID) (string, bool, bool, error), paths []string) (bool, error) {
+	for i := range b.files {
+		if f := &b.files[i]; f.Path == "" {
+			p, _, ok, err := where(f.ID)
+			if err != nil {
+				return false, err
+			}
+			if ok && within(p, paths) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// within tells whether path is one of paths or beneath one.
+func within(path string, paths []string) bool {
+	for _, p := range paths {
+		if p == "" || path == p || len(path) > len(p) && path[len(p)] == '/' && path[:len(p)] == p {
+			return true
+		}
+	}
+	return false
+}

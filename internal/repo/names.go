@@ -1,0 +1,189 @@
+package repo
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/store"
+)
+
+// Bookmarks lists bookmarks by name.
+func (r *Repo) Bookmarks() ([]Named, error) {
+	v, err := r.view()
+	if err != nil {
+		return nil, err
+	}
+	names := v.Bookmarks
+	if _, ok := names[v.Current]; !ok && v.Current != "" {
+		names = maps.Clone(names)
+		names[v.Current] = NoState
+	}
+	return r.named(names, v.Current)
+}
+
+// Tags lists tags by name.
+func (r *Repo) Tags() ([]Named, error) {
+	v, err := r.view()
+	if err != nil {
+		return nil, err
+	}
+	return r.named(v.Tags, "")
+}
+
+func (r *Repo) named(names map[string]uint32, current string) ([]Named, error) {
+	out := make([]Named, 0, len(names))
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		s, err := r.stateRef(names[name])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Named{Name: name, State: s, Current: name == current && current != ""})
+	}
+	return out, nil
+}
+
+func checkName(what, name string) error {
+	if err := safepath.CheckBookmark(name); err != nil {
+		return &Error{Text: fmt.Sprintf("%s cannot be a %s's name: %v", safepath.Quote(name), what, err), Err: err}
+	}
+	return nil
+}
+
+// SetBookmark makes a bookmark at a state, or with move moves one that exists.
+func (r *Repo) SetBookmark(name string, s StateRef, move bool) error {
+	if err := checkName("bookmark", name); err != nil {
+		return err
+	}
+	return r.update("bookmark", func(v *store.View) error {
+		if _, ok := v.Tags[name]; ok {
+			return &Error{Text: fmt.Sprintf("there is a tag %s already", safepath.Quote(name)), Next: "Choose another name."}
+		}
+		_, exists := v.Bookmarks[name]
+		if exists = exists || name == v.Current; exists && !move {
+			return &Error{Text: fmt.Sprintf("there is a bookmark %s already", safepath.Quote(name)), Next: "Move it with: oxy bookmark --move " + safepath.Quote(name)}
+		}
+		if name == v.Current && s.Num != baseOf(v) {
+			return &Error{Text: fmt.Sprintf("%s is the current bookmark: it moves with what you record", safepath.Quote(name)),
+				Next: "To look at another state: oxy checkout REV"}
+		}
+		if s.Num == NoState {
+			return &Error{Text: "there is nothing to keep yet: no change was recorded", Next: "Record one with: oxy commit -m MESSAGE"}
+		}
+		v.Bookmarks[name] = s.Num
+		return nil
+	})
+}
+
+// RenameBookmark gives a bookmark another name.
+func (r *Repo) RenameBookmark(from, to string) error {
+	if err := checkName("bookmark", to); err != nil {
+		return err
+	}
+	return r.update("bookmark", func(v *store.View) error {
+		s, ok := v.Bookmarks[from]
+		if !ok && from != v.Current {
+			return noSuch("bookmark", from)
+		}
+		if _, taken := v.Bookmarks[to]; taken || to == v.Current {
+			return &Error{Text: fmt.Sprintf("there is a bookmark %s already", safepath.Quote(to))}
+		}
+		if _, taken := v.Tags[to]; taken {
+			return &Error{Text: fmt.Sprintf("there is a tag %s already", safepath.Quote(to))}
+		}
+		if ok {
+			delete(v.Bookmarks, from)
+			v.Bookmarks[to] = s
+		}
+		if v.Current == from {
+			v.Current = to
+		}
+		return nil
+	})
+}
+
+// DeleteBookmark deletes a bookmark that is not current.
+func (r *Repo) DeleteBookmark(name string) error {
+	return r.update("bookmark", func(v *store.View) error {
+		if name == v.Current {
+			return &Error{Text: fmt.Sprintf("%s is the current bookmark", safepath.Quote(name)), Next: "Check out another one first."}
+		}
+		if _, ok := v.Bookmarks[name]; !ok {
+			return noSuch("bookmark", name)
+		}
+		delete(v.Bookmarks, name)
+		return nil
+	})
+}
+
+// SetTag makes a tag at a state, or with move moves one that exists.
+func (r *Repo) SetTag(name string, s StateRef, move bool) error {
+	if err := checkName("tag", name); err != nil {
+		return err
+	}
+	return r.update("tag", func(v *store.View) error {
+		if _, ok := v.Bookmarks[name]; ok || name == v.Current {
+			return &Error{Text: fmt.Sprintf("there is a bookmark %s already", safepath.Quote(name)), Next: "Choose another name."}
+		}
+		if at, ok := v.Tags[name]; ok && !move && at != s.Num {
+			return &Error{Text: fmt.Sprintf("there is a tag %s already, at another state", safepath.Quote(name)), Next: "Move it with: oxy tag --move " + safepath.Quote(name)}
+		}
+		if s.Num == NoState {
+			return &Error{Text: "there is nothing to tag yet: no change was recorded", Next: "Record one with: oxy commit -m MESSAGE"}
+		}
+		v.Tags[name] = s.Num
+		return nil
+	})
+}
+
+// DeleteTag deletes a tag.
+func (r *Repo) DeleteTag(name string) error {
+	return r.update("tag", func(v *store.View) error {
+		if _, ok := v.Tags[name]; !ok {
+			return noSuch("tag", name)
+		}
+		delete(v.Tags, name)
+		return nil
+	})
+}
+
+// Checkpoint keeps the tree of the current state, so that it and what follows it is read at once.
+func (r *Repo) Checkpoint() (StateRef, error) {
+	var s StateRef
+	err := r.update("checkpoint", func(v *store.View) error {
+		var err error
+		if s, err = r.stateRef(baseOf(v)); err != nil {
+			return err
+		}
+		if v.Base < 0 {
+			return &Error{Text: "there is nothing to keep yet: no change was recorded"}
+		}
+		if _, err := r.tree(baseOf(v)); err != nil {
+			return err
+		}
+		if !slices.Contains(v.Checkpoints, baseOf(v)) {
+			v.Checkpoints = append(v.Checkpoints, baseOf(v))
+			slices.Sort(v.Checkpoints)
+		}
+		return nil
+	})
+	return s, err
+}
+
+// Checkpoints lists the states that are kept.
+func (r *Repo) Checkpoints() ([]StateRef, error) {
+	v, err := r.view()
+	if err != nil {
+		return nil, err
+	}
+	var out []StateRef
+	for _, n := range v.Checkpoints {
+		s, err := r.stateRef(n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}

@@ -1,0 +1,239 @@
+package repo
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
+)
+
+// Keys of what a view keeps for oxy itself.
+const (
+	keptKind      = "kind"      // what the operation was
+	keptUndo      = "undo"      // of an undo: the number of the operation whose view it brought back
+	keptDiscarded = "discarded" // of a discard: the contents that it took, to bring back
+)
+
+// lockTries is how often the writers' lock is tried, with waits that grow to a tenth of a second: five seconds in all.
+const lockTries = 60
+
+// tx is a transaction of the store with what repo derives from it.
+type tx struct {
+	*store.Tx
+	r    *Repo
+	view *store.View // to alter
+	made []change.ID // ids of the changes put here, by number
+}
+
+// begin takes the writers' lock and looks at what others recorded meanwhile.
+func (r *Repo) begin() (*tx, error) {
+	done := r.opt.Timings.Phase("begin")
+	defer done(0)
+	hint := r.store.Hint()
+	t, err := r.store.Begin(func(tries int) bool {
+		if tries > 0 {
+			time.Sleep(min(time.Duration(tries)*2*time.Millisecond, 100*time.Millisecond))
+		}
+		return tries < lockTries
+	})
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if r.blocks != nil && !bytes.Equal(hint, r.store.Hint()) {
+		err = r.blocks.Close()
+		r.blocks = nil
+	}
+	if r.manifest != nil {
+		err = errors.Join(err, r.manifest.Close())
+		r.manifest = nil
+	}
+	v, viewErr := r.store.View()
+	if err = errors.Join(err, viewErr); err != nil {
+		return nil, errors.Join(storeError(err), t.Abort())
+	}
+	v = v.Clone()
+	delete(v.Kept, keptUndo)
+	delete(v.Kept, keptDiscarded)
+	return &tx{Tx: t, r: r, view: v}, nil
+}
+
+// commit acknowledges the transaction: after it, whatever else fails, the operation is done.
+func (t *tx) commit(kind string) error {
+	r := t.r
+	t.view.Kept[keptKind] = []byte(kind)
+	done := r.opt.Timings.Phase("commit point")
+	_, err := t.Commit(store.Op{Time: time.Now().Unix(), User: r.user(), Command: r.opt.Command, View: t.view}, t.publish)
+	done(0)
+	if err != nil {
+		return fileError("record it", storeError(err))
+	}
+	return nil
+}
+
+// publish writes the trees behind what was acknowledged. They are derived: a failure here costs time later, nothing else.
+func (t *tx) publish() ([]byte, error) {
+	r := t.r
+	b, err := r.openBlocks()
+	if err != nil {
+		return nil, err
+	}
+	if b.ShouldCompact() && !r.stale {
+		if next, err := r.compact(t.view); err == nil {
+			r.blocks = next
+			b = next
+		}
+	}
+	h, err := b.Flush()
+	if err != nil {
+		return nil, err
+	}
+	r.stale = false
+	r.dropGenerations(b.Generation())
+	return h.Encode(), nil
+}
+
+// compact writes a new generation with the trees that are worth keeping.
+func (r *Repo) compact(v *store.View) (*state.Blocks, error) {
+	done := r.opt.Timings.Phase("compact trees")
+	defer done(0)
+	keep, err := r.worthKeeping(v)
+	if err != nil {
+		return nil, err
+	}
+	next, err := r.blocks.Compact(keep, r.blocks.Generation()+1)
+	if err != nil {
+		return nil, err
+	}
+	_ = r.blocks.Close() // nothing of it is used any more
+	return next, nil
+}
+
+// Automatic checkpoints lie this many changes apart: a quarter of the tree's files, so that all of them together weigh
+// little beside the changes between, and at least so many that replaying them is not felt.
+const (
+	checkpointShare = 4
+	checkpointMin   = 256
+)
+
+// worthKeeping lists the states whose trees stay: the bookmarks', the working copy's, checkpoints, and of the others one
+// every so many changes.
+func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
+	roots, err := r.blocks.Roots()
+	if err != nil {
+		return nil, err
+	}
+	named := map[uint32]bool{baseOf(v): true}
+	for _, s := range v.Bookmarks {
+		named[s] = true
+	}
+	for _, s := range v.Checkpoints {
+		named[s] = true
+	}
+	type at struct {
+		state uint32
+		pos   uint64
+	}
+	var all []at
+	files := uint64(0)
+	for _, root := range roots {
+		st, err := r.store.State(root.State)
+		if err != nil {
+			continue // of a transaction that was given up
+		}
+		all = append(all, at{root.State, st.Pos})
+		files = max(files, root.Root.Count)
+	}
+	slices.SortFunc(all, func(a, b at) int { return int(int64(a.pos) - int64(b.pos)) })
+	apart := max(checkpointMin, files/checkpointShare)
+	var keep []uint32
+	last := uint64(0)
+	for _, a := range all {
+		if auto := a.pos-last >= apart; auto || named[a.state] {
+			keep = append(keep, a.state)
+			if auto {
+				last = a.pos
+			}
+		}
+	}
+	return keep, nil
+}
+
+// dropGenerations removes files of trees before the last two: a reader that began a moment ago may still look for the one
+// before.
+func (r *Repo) dropGenerations(current uint64) {
+	if current < 2 {
+		return
+	}
+	dir := filepath.Join(r.dir, "trees")
+	gens, err := state.Generations(r.fs, dir)
+	if err != nil || len(gens) < 3 {
+		return
+	}
+	for _, g := range gens {
+		if g+1 < current {
+			_ = state.RemoveGeneration(r.fs, dir, g) // the next writer tries again
+		}
+	}
+}
+
+// update runs a transaction that only changes the view.
+func (r *Repo) update(kind string, fn func(v *store.View) error) error {
+	t, err := r.begin()
+	if err != nil {
+		return err
+	}
+	if err := fn(t.view); err != nil {
+		return errors.Join(err, t.Abort())
+	}
+	if err := t.commit(kind); err != nil {
+		return errors.Join(err, t.Abort())
+	}
+	return nil
+}
+
+// user says who runs the command, for the operation log.
+func (r *Repo) user() string {
+	name := r.opt.Env("USER")
+	if name == "" {
+		name = r.opt.Env("USERNAME")
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return name
+	}
+	return name + "@" + host
+}
+
+// append adds changes to the log of a state.
+func (t *tx) append(base StateRef, nums ...uint32) (StateRef, error) {
+	set, err := state.ParseSetHash(base.ID)
+	if err != nil {
+		return StateRef{}, err
+	}
+	next := StateRef{Len: base.Len + uint64(len(nums))}
+	st := store.State{Parent: -1, Changes: nums, Pos: next.Len}
+	if base.Num != NoState {
+		st.Parent = int64(base.Num)
+	}
+	for _, n := range nums {
+		set.Add(t.idOf(n))
+	}
+	next.ID = set.Bytes()
+	st.ID = next.ID
+	next.Num, err = t.PutState(st)
+	return next, err
+}
+
+// idOf is the id of a change of the store or of this transaction.
+func (t *tx) idOf(n uint32) change.ID {
+	if n < t.r.store.NumChanges() {
+		return t.r.store.ChangeID(n)
+	}
+	return t.made[n-t.r.store.NumChanges()]
+}

@@ -1,0 +1,320 @@
+package repo
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/weave"
+)
+
+// A file's weave is stored as a snapshot and the records since, each a block that names the one before
+// (docs/spec/weave.md). The chain is cut by a new snapshot when it is both long and heavy beside the last one, so
+// that reading stays bounded and writing stays in proportion to what changed.
+const (
+	blockDelta    = 1
+	blockSnapshot = 2
+
+	chainMin   = 16  // records before weight counts: reading so many costs less than a frame's decompression
+	chainMax   = 256 // records at most, whatever their weight
+	chainShare = 4   // a chain may weigh a quarter of its snapshot beyond chainMin records
+
+	// A snapshot carries the shown text itself when it would else be gathered from more than this many changes.
+	maxSources = 16
+)
+
+// loaded is a file's weave in memory and how its blocks lie.
+type loaded struct {
+	w      *weave.Weave
+	ref    state.Ref // of the last block, 0 for none
+	length int       // records since the snapshot
+	weight int       // their bytes
+	base   int       // bytes of the snapshot
+	// text is what showed at the snapshot, when it was kept there; from is the weave of then, w itself while no
+	// record followed.
+	text []byte
+	from *weave.Weave
+}
+
+var errWeaveBlock = errors.New("damaged weave block")
+
+// loadWeave reads a file's weave. A file that nobody edited since it was added has no blocks.
+func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
+	if e.Weave == 0 {
+		src := weave.Source{Change: e.File.Change, Ord: e.File.Ord}
+		if e.Kind == change.Text { // else it was born as something else, and its text is empty
+			src.Size, src.Hash = uint32(e.Size), e.Hash
+		}
+		return &loaded{w: weave.New(src)}, nil
+	}
+	type delta struct {
+		src   weave.Source
+		hunks []change.Hunk
+	}
+	l := &loaded{ref: e.Weave}
+	var deltas []delta
+	for ref := e.Weave; l.w == nil; {
+		prev, payload, err := r.blocks.GetWeave(ref)
+		if err != nil {
+			return nil, err
+		}
+		if len(payload) == 0 || len(deltas) > chainMax {
+			return nil, errWeaveBlock
+		}
+		if payload[0] == blockSnapshot {
+			if err := l.snapshot(payload[1:]); err != nil {
+				return nil, err
+			}
+			l.base = len(payload)
+			break
+		}
+		d := blockReader{b: payload[1:]}
+		rec := delta{src: d.source()}
+		if prev == 0 {
+			l.w = weave.New(d.source()) // ends the loop
+		}
+		if d.bad {
+			return nil, errWeaveBlock
+		}
+		if rec.hunks, _, err = change.DecodeHunks(d.b); err != nil {
+			return nil, err
+		}
+		deltas = append(deltas, rec)
+		l.weight += len(payload)
+		ref = prev
+	}
+	if l.text != nil {
+		l.from = l.w
+	}
+	for i := len(deltas) - 1; i >= 0; i-- {
+		if err := l.apply(deltas[i].src, deltas[i].hunks); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// apply adds a record to the weave in memory.
+func (l *loaded) apply(src weave.Source, hunks []change.Hunk) error {
+	if l.from == l.w {
+		l.from = l.w.Clone()
+	}
+	l.length++
+	return l.w.Apply(src, hunks)
+}
+
+// snapshot reads a snapshot's payload: the weave's length, the weave, and perhaps a compressed text.
+func (l *loaded) snapshot(b []byte) error {
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n > uint64(len(b)-k) {
+		return errWeaveBlock
+	}
+	b = b[k:]
+	var err error
+	if l.w, err = weave.Decode(b[:n]); err != nil {
+		return err
+	}
+	if b = b[n:]; len(b) == 0 {
+		return nil
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(change.MaxText+1))
+	if err != nil {
+		return err
+	}
+	defer dec.Close()
+	size := l.w.Size()
+	if size > change.MaxText {
+		return errWeaveBlock
+	}
+	if l.text, err = dec.DecodeAll(b, make([]byte, 0, size)); err != nil || uint64(len(l.text)) != size {
+		return errWeaveBlock
+	}
+	return nil
+}
+
+// extend stores the record of src's hunks on top of l, which it updates, and gives the ref of the file's new last block.
+// first says where the text of a file without blocks lies. text gives the text that then shows, when it is asked for.
+func (r *Repo) extend(l *loaded, src weave.Source, hunks []change.Hunk, text func() ([]byte, error)) (state.Ref, error) {
+	first := l.w.Sources[0]
+	if err := l.apply(src, hunks); err != nil {
+		return 0, err
+	}
+	payload := appendSource([]byte{blockDelta}, src)
+	if l.ref == 0 {
+		payload = appendSource(payload, first)
+	}
+	payload = change.AppendHunks(payload, hunks)
+	l.weight += len(payload)
+	if l.length > chainMin && (l.weight > l.base/chainShare || l.length >= chainMax) {
+		return r.putSnapshot(l, text)
+	}
+	var err error
+	l.ref, err = r.blocks.PutWeave(l.ref, payload)
+	return l.ref, err
+}
+
+// putSnapshot stores the whole weave.
+func (r *Repo) putSnapshot(l *loaded, text func() ([]byte, error)) (state.Ref, error) {
+	enc := l.w.Encode(nil)
+	payload := binary.AppendUvarint([]byte{blockSnapshot}, uint64(len(enc)))
+	payload = append(payload, enc...)
+	if shownSources(l.w) > maxSources {
+		t, err := text()
+		if err != nil {
+			return 0, err
+		}
+		if len(t) > 0 {
+			z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+			if err != nil {
+				return 0, err
+			}
+			payload = z.EncodeAll(t, payload)
+			l.text, l.from = t, l.w
+		}
+	}
+	l.length, l.weight, l.base = 0, 0, len(payload)
+	var err error
+	l.ref, err = r.blocks.PutWeave(0, payload)
+	return l.ref, err
+}
+
+// shownSources counts the changes whose text shows.
+func shownSources(w *weave.Weave) int {
+	seen := map[uint32]bool{}
+	for i := range w.Runs {
+		if w.Runs[i].Dead == 0 {
+			seen[w.Runs[i].Change] = true
+		}
+	}
+	return len(seen)
+}
+
+// render appends the text that shows.
+func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
+	if l.text != nil && l.length == 0 {
+		return append(dst, l.text...), nil
+	}
+	t := texts{r: r, l: l}
+	for i := range l.w.Runs {
+		run := &l.w.Runs[i]
+		if run.Dead != 0 {
+			continue
+		}
+		b, err := t.run(run)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, b...)
+	}
+	return dst, nil
+}
+
+// texts gives the text of runs of one weave, each change's read once.
+type texts struct {
+	r     *Repo
+	l     *loaded
+	kept  map[weave.Source][]byte
+	last  uint32
+	text  []byte     // of last
+	shown []shownRun // of the snapshot, by change and offset
+}
+
+// run gives the text of a run, dead ones too. The slice must not be changed.
+func (t *texts) run(run *weave.Run) ([]byte, error) {
+	if t.l.from != nil {
+		if b, ok := t.snapshotted(run); ok {
+			return b, nil
+		}
+	}
+	if t.text == nil || t.last != run.Change {
+		src, ok := t.l.w.Source(run.Change)
+		if !ok {
+			return nil, errWeaveBlock
+		}
+		b, ok := t.kept[src]
+		if !ok {
+			var err error
+			if b, err = t.r.text(nil, src.Change, src.Ord, src.Hash); err != nil {
+				return nil, err
+			}
+			if t.kept == nil {
+				t.kept = map[weave.Source][]byte{}
+			}
+			t.kept[src] = b
+		}
+		t.last, t.text = run.Change, b
+	}
+	if uint64(run.Off)+uint64(run.Len) > uint64(len(t.text)) {
+		return nil, fmt.Errorf("%w: text of change %d is %d bytes, a run ends at %d", errWeaveBlock, run.Change, len(t.text), run.Off+run.Len)
+	}
+	return t.text[run.Off : run.Off+run.Len], nil
+}
+
+// snapshotted finds a run in the text kept with the snapshot: runs are only ever cut smaller since.
+func (t *texts) snapshotted(run *weave.Run) ([]byte, bool) {
+	if t.shown == nil {
+		at := uint32(0)
+		for i := range t.l.from.Runs {
+			if f := &t.l.from.Runs[i]; f.Dead == 0 {
+				t.shown = append(t.shown, shownRun{f.Change, f.Off, f.Len, at})
+				at += f.Len
+			}
+		}
+		slices.SortFunc(t.shown, func(a, b shownRun) int { return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.off, b.off)) })
+	}
+	i, found := slices.BinarySearchFunc(t.shown, run, func(s shownRun, run *weave.Run) int {
+		return cmp.Or(cmp.Compare(s.change, run.Change), cmp.Compare(s.off, run.Off))
+	})
+	if !found {
+		i-- // the one that begins before it
+	}
+	if i < 0 {
+		return nil, false
+	}
+	s := &t.shown[i]
+	if s.change != run.Change || run.Off+run.Len > s.off+s.len {
+		return nil, false
+	}
+	from := s.at + run.Off - s.off
+	return t.l.text[from : from+run.Len], true
+}
+
+// shownRun is a run that a snapshot shows, and where in its text.
+type shownRun struct{ change, off, len, at uint32 }
+
+func appendSource(b []byte, s weave.Source) []byte {
+	b = binary.AppendUvarint(b, uint64(s.Change))
+	b = binary.AppendUvarint(b, uint64(s.Ord))
+	b = binary.AppendUvarint(b, uint64(s.Size))
+	return append(b, s.Hash[:]...)
+}
+
+type blockReader struct {
+	b   []byte
+	bad bool
+}
+
+func (d *blockReader) uint32() uint32 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 || v > 1<<32-1 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return uint32(v)
+}
+
+func (d *blockReader) source() (s weave.Source) {
+	s = weave.Source{Change: d.uint32(), Ord: d.uint32(), Size: d.uint32()}
+	if len(d.b) < len(s.Hash) {
+		d.bad = true
+		return s
+	}
+	d.b = d.b[copy(s.Hash[:], d.b):]
+	return s
+}

@@ -1,0 +1,247 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/worktree"
+)
+
+// work is a record in the making: which files differ from the state that the change will stand on, and what the change
+// says of each.
+type work struct {
+	ctx     context.Context
+	t       *tx
+	opt     *CommitOptions
+	pending *pending
+	base    StateRef // the working copy's
+	on      StateRef // what the change stands on: base, or when amending the state before it
+	tree    state.Tree
+	sink    *sink
+	clock   int64 // the file system's time before anything was read
+
+	replaces change.ID
+	amended  *ChangeInfo
+	moves    []move // known moves, beside those found by content
+
+	removed []state.Entry
+	added   []string
+	edited  []edited
+	chosen  map[string][]byte // with hunks chosen: what each file shall hold
+
+	recs     []recorded
+	warnings []string
+	skipped  []string
+}
+
+// edited is a file that stays, perhaps elsewhere, and may differ.
+type edited struct {
+	old  state.Entry
+	path string
+}
+
+// standBefore makes the change stand where the last one stands, which it replaces.
+func (w *work) standBefore() error {
+	r := w.t.r
+	if w.base.Num == NoState {
+		return &Error{Text: "there is no change to amend yet", Next: "Record one with: oxy commit -m MESSAGE", No: true}
+	}
+	st, err := r.store.State(w.base.Num)
+	if err != nil {
+		return storeError(err)
+	}
+	if len(st.Changes) != 1 {
+		return &Error{Text: "the last step took in several changes at once: none of them is the last"}
+	}
+	n := st.Changes[0]
+	w.on = StateRef{Num: NoState}
+	if st.Parent >= 0 {
+		if w.on, err = r.stateRef(uint32(st.Parent)); err != nil {
+			return err
+		}
+	}
+	if w.amended, err = r.Info(n); err != nil {
+		return err
+	}
+	w.replaces = w.amended.ID
+	b, err := r.bodyOf(n)
+	if err != nil {
+		return storeError(err)
+	}
+	before, err := r.tree(w.on.Num)
+	if err != nil {
+		return err
+	}
+	for i := range b.files {
+		if f := &b.files[i]; f.ID.Change != n && f.Writes&change.WritesPlace != 0 {
+			if from, alive, ok, err := before.ByFile(f.ID); err != nil {
+				return err
+			} else if ok && alive {
+				w.moves = append(w.moves, move{from, f.Path})
+			}
+		}
+	}
+	return nil
+}
+
+// find lists what differs, reads it, and records each file.
+func (w *work) find() (err error) {
+	r := w.t.r
+	if w.tree, err = r.tree(w.on.Num); err != nil {
+		return err
+	}
+	res, err := r.scan(w.ctx, w.base, worktree.Options{Paths: nonRoot(w.opt.Paths)})
+	if err != nil {
+		return err
+	}
+	if len(res.Errors) > 0 {
+		return &Error{Text: "cannot record all: " + res.Errors[0].Error(), Next: "Make it readable, list it in .oxyignore, or record other paths.", Err: res.Errors[0]}
+	}
+	w.skipped = slices.Concat(res.Nested, res.Special)
+	diffs, err := r.differences(w.base, res, w.pending)
+	if err != nil {
+		return err
+	}
+	if len(w.opt.Hunks) > 0 {
+		if diffs, res.Untracked, err = w.choose(diffs, res.Untracked); err != nil {
+			return err
+		}
+	}
+	if err := w.classify(diffs, res.Untracked); err != nil {
+		return err
+	}
+	if err := checkPaths(w.added); err != nil {
+		return err
+	}
+	w.clock = r.manifest.Clock()
+	done := r.opt.Timings.Phase("read and compare")
+	defer done(0)
+	if err := w.read(); err != nil {
+		return err
+	}
+	if len(w.opt.Paths)+len(w.opt.Hunks) > 0 {
+		return w.checkFits()
+	}
+	return nil
+}
+
+// classify sorts all paths that may differ into removed, added and edited, by what the tree has there and the disk.
+func (w *work) classify(diffs []difference, untracked []string) error {
+	if w.on.Num == NoState && w.on == w.base && len(diffs) == 0 {
+		w.added = untracked
+		return nil
+	}
+	there := map[string]bool{} // whether the disk has a path
+	for i := range diffs {
+		d := &diffs[i]
+		there[d.Old.Path] = d.New != nil && d.What != Moved
+		if d.What == Moved {
+			there[d.New.Path] = true
+			w.moves = append(w.moves, move{d.Old.Path, d.New.Path})
+		}
+	}
+	for _, p := range untracked {
+		there[p] = true
+	}
+	if w.on != w.base {
+		tip, err := w.t.r.tree(w.base.Num)
+		if err != nil {
+			return err
+		}
+		err = state.Diff(w.tree, tip, func(old, new *state.Entry) error {
+			path := pathOf(old, new)
+			if _, known := there[path]; !known {
+				there[path] = new != nil
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	gone := map[string]state.Entry{}
+	for path, on := range there {
+		old, ok, err := w.tree.Get(path)
+		switch {
+		case err != nil:
+			return err
+		case ok && on:
+			w.edited = append(w.edited, edited{old, path})
+		case ok:
+			gone[path] = old
+		case on:
+			w.added = append(w.added, path)
+		}
+	}
+	for _, m := range w.moves {
+		old, ok := gone[m.From]
+		i := slices.Index(w.added, m.To)
+		if ok && i >= 0 {
+			delete(gone, m.From)
+			w.added = slices.Delete(w.added, i, i+1)
+			w.edited = append(w.edited, edited{old, m.To})
+		}
+	}
+	for _, old := range gone {
+		w.removed = append(w.removed, old)
+	}
+	slices.SortFunc(w.removed, func(a, b state.Entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(w.edited, func(a, b edited) int { return strings.Compare(a.path, b.path) })
+	slices.Sort(w.added)
+	return nil
+}
+
+func pathOf(old, new *state.Entry) string {
+	if new != nil {
+		return new.Path
+	}
+	return old.Path
+}
+
+// checkFits refuses a part of the differences that would leave a file where the rest has a directory.
+func (w *work) checkFits() error {
+	gone := map[string]bool{}
+	for i := range w.recs {
+		if rec := &w.recs[i]; rec.old != nil && (rec.gone || rec.old.Path != rec.now.path) {
+			gone[rec.old.Path] = true
+		}
+	}
+	for i := range w.recs {
+		rec := &w.recs[i]
+		if rec.gone || rec.old != nil && rec.old.Path == rec.now.path {
+			continue
+		}
+		for d := filepath.ToSlash(filepath.Dir(rec.now.path)); d != "."; d = filepath.ToSlash(filepath.Dir(d)) {
+			if _, ok, err := w.tree.Get(d); err != nil {
+				return err
+			} else if ok && !gone[d] {
+				return fitError(rec.now.path, d)
+			}
+		}
+		var in string
+		err := w.tree.Walk(rec.now.path, func(e *state.Entry) error {
+			if e.Path != rec.now.path && !gone[e.Path] {
+				in = e.Path
+				return fmt.Errorf("found")
+			}
+			return nil
+		})
+		if in != "" {
+			return fitError(rec.now.path, in)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fitError(path, other string) error {
+	return &Error{Text: fmt.Sprintf("cannot record %s without the removal of %s", safepath.Quote(path), safepath.Quote(other)),
+		Next: "Name both, or record everything: oxy commit"}
+}

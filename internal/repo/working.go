@@ -1,0 +1,381 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/vfs"
+	"github.com/oxy-vcs/oxy/internal/worktree"
+	"github.com/zeebo/blake3"
+)
+
+// The manifest names every content by its hash, the empty one too; a change has no hash for nothing.
+var emptyHash = change.Hash(blake3.Sum256(nil))
+
+func diskHash(h change.Hash) change.Hash {
+	if h == (change.Hash{}) {
+		return emptyHash
+	}
+	return h
+}
+
+// unseen is the manifest's entry of a file of a state before anybody looked at the disk.
+func unseen(e *state.Entry) worktree.Entry {
+	w := worktree.Entry{Size: int64(e.Size), Hash: diskHash(e.Hash), Exec: e.Exec}
+	switch e.Kind {
+	case change.Link:
+		w.Kind, w.Exec = worktree.Link, false
+	case change.Subrepo:
+		w.Kind, w.Exec = worktree.Subrepo, false
+	}
+	return w
+}
+
+// loadManifest gives the manifest for the working copy's base. One that is missing or damaged is made from the base's tree,
+// one of another state, as a crash between two steps leaves it, is brought to this one: the next scan then reads the
+// files that it is not sure of.
+func (r *Repo) loadManifest(base StateRef) (*worktree.Manifest, error) {
+	if r.manifest != nil {
+		if s, id := r.manifest.Base(); s == base.Num && id == base.ID {
+			return r.manifest, nil
+		}
+	}
+	done := r.opt.Timings.Phase("load manifest")
+	defer done(0)
+	dir := r.manifestDir()
+	m := r.manifest
+	if m == nil {
+		var err error
+		m, err = worktree.Load(r.fs, dir)
+		if errors.Is(err, worktree.ErrNotFound) || errors.Is(err, worktree.ErrDamaged) {
+			return r.rebuildManifest(base)
+		}
+		if err != nil {
+			return nil, fileError("read the manifest", err)
+		}
+		r.manifest = m
+	}
+	s, id := m.Base()
+	if s == base.Num && id == base.ID {
+		return m, nil
+	}
+	was, err := r.stateRef(s)
+	if err != nil || was.ID != id {
+		return r.rebuildManifest(base)
+	}
+	if err := r.moveManifest(m, was, base); err != nil {
+		if errors.Is(err, worktree.ErrDamaged) {
+			return r.rebuildManifest(base)
+		}
+		return nil, err
+	}
+	return m, nil
+}
+
+// moveManifest makes the manifest speak of another base: of what differs between the two it knows only what should
+// be there.
+func (r *Repo) moveManifest(m *worktree.Manifest, from, to StateRef) error {
+	edits, err := r.manifestEdits(from, to)
+	if err != nil {
+		return err
+	}
+	if err := m.Update(edits); err != nil {
+		return err
+	}
+	m.SetBase(to.Num, to.ID)
+	return nil
+}
+
+func (r *Repo) manifestEdits(from, to StateRef) (edits []worktree.Edit, err error) {
+	a, err := r.tree(from.Num)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.tree(to.Num)
+	if err != nil {
+		return nil, err
+	}
+	var gone, come []worktree.Edit
+	err = state.Diff(a, b, func(old, new *state.Entry) error {
+		if new == nil {
+			gone = append(gone, worktree.Edit{Path: old.Path, Delete: true})
+		} else {
+			come = append(come, worktree.Edit{Path: new.Path, Entry: unseen(new)})
+		}
+		return nil
+	})
+	return append(gone, come...), err
+}
+
+func (r *Repo) rebuildManifest(base StateRef) (*worktree.Manifest, error) {
+	t, err := r.tree(base.Num)
+	if err != nil {
+		return nil, err
+	}
+	dir := r.manifestDir()
+	var walkErr error
+	m, err := worktree.Build(r.fs, dir, base.Num, base.ID, func(yield func(string, worktree.Entry) bool) {
+		stop := errors.New("stop")
+		walkErr = t.Walk("", func(e *state.Entry) error {
+			if !yield(e.Path, unseen(e)) {
+				return stop
+			}
+			return nil
+		})
+		if walkErr == stop {
+			walkErr = nil
+		}
+	})
+	if err := errors.Join(walkErr, err); err != nil {
+		return nil, err
+	}
+	if r.manifest != nil {
+		_ = r.manifest.Close() // it was damaged, and is only read
+	}
+	r.manifest = m
+	return m, nil
+}
+
+// openRoot opens the working copy's root.
+func (r *Repo) openRoot() (vfs.Dir, error) {
+	d, err := r.fs.OpenDir(r.root)
+	if err != nil {
+		return nil, fileError("open the working copy", err)
+	}
+	return d, nil
+}
+
+// maxExclude bounds an exclude file: beyond it, it is no list of rules.
+const maxExclude = 16 << 20
+
+// excludes reads the exclude files that hold for the whole working copy: the person's own, then the repository's.
+func (r *Repo) excludes() [][]byte {
+	var out [][]byte
+	if dir := r.userConfigDir(); dir != "" {
+		if b, err := r.fs.ReadFile(filepath.Join(dir, "ignore"), maxExclude); err == nil {
+			out = append(out, b)
+		}
+	}
+	if b, err := r.fs.ReadFile(filepath.Join(r.dir, "ignore"), maxExclude); err == nil {
+		out = append(out, b)
+	}
+	return out
+}
+
+// scan looks at the working copy.
+func (r *Repo) scan(ctx context.Context, base StateRef, opt worktree.Options) (*worktree.Result, error) {
+	m, err := r.loadManifest(base)
+	if err != nil {
+		return nil, err
+	}
+	root, err := r.openRoot()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	opt.Excludes = r.excludes()
+	done := r.opt.Timings.Phase("scan")
+	res, err := worktree.Scan(ctx, root, m, opt)
+	if errors.Is(err, worktree.ErrDamaged) {
+		if m, err = r.rebuildManifest(base); err == nil {
+			res, err = worktree.Scan(ctx, root, m, opt)
+		}
+	}
+	done(0)
+	return res, err
+}
+
+// saveManifest keeps what scans learnt. It is derived: where it cannot be written, as in a read-only tree, the next
+// scan learns it again.
+func (r *Repo) saveManifest() {
+	if r.manifest == nil {
+		return
+	}
+	done := r.opt.Timings.Phase("save manifest")
+	_ = r.manifest.Save()
+	done(0)
+}
+
+// Status compares the working copy with its base.
+func (r *Repo) Status(ctx context.Context, opt StatusOptions) (*Status, error) {
+	v, err := r.view()
+	if err != nil {
+		return nil, err
+	}
+	base, err := r.stateRef(baseOf(v))
+	if err != nil {
+		return nil, err
+	}
+	res, err := r.scan(ctx, base, worktree.Options{Collapse: !opt.All && !opt.Moves, Ignored: opt.Ignored, Paths: nonRoot(opt.Paths)})
+	if err != nil {
+		return nil, err
+	}
+	defer r.saveManifest()
+	s := &Status{Bookmark: v.Current, Base: base, Empty: r.store.NumChanges() == 0, Untracked: res.Untracked, Ignored: res.Ignored, Nested: res.Nested, Special: res.Special, Problems: res.Errors}
+	p, err := r.loadPending()
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.differences(base, res, p)
+	if err != nil {
+		return nil, err
+	}
+	for i := range d {
+		s.Files = append(s.Files, d[i].FileChange)
+	}
+	s.Untracked = r.withoutMoved(s.Untracked, d)
+	return s, nil
+}
+
+// nonRoot drops paths when one of them is the root: it takes in all.
+func nonRoot(paths []string) []string {
+	for _, p := range paths {
+		if p == "" {
+			return nil
+		}
+	}
+	return paths
+}
+
+// withoutMoved leaves out what a noted move has made a tracked file's new place.
+func (r *Repo) withoutMoved(untracked []string, d []difference) []string {
+	moved := map[string]bool{}
+	for i := range d {
+		if d[i].What == Moved {
+			moved[d[i].New.Path] = true
+		}
+	}
+	if len(moved) == 0 {
+		return untracked
+	}
+	var out []string
+	for _, u := range untracked {
+		if !moved[u] {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// difference is one file of the working copy that differs from its base.
+type difference struct {
+	FileChange
+	stat vfs.Stat // on disk
+}
+
+// differences turns a scan into files that differ. Untracked files are not among them, save those that a noted move names.
+func (r *Repo) differences(base StateRef, res *worktree.Result, p *pending) ([]difference, error) {
+	var out []difference
+	missing := map[string]int{}
+	for i := range res.Changed {
+		it := &res.Changed[i]
+		d := difference{stat: it.Stat, FileChange: FileChange{Old: sideOf(it.Path, &it.Base)}}
+		switch it.Status {
+		case worktree.Modified:
+			d.What = Modified
+		case worktree.ModeChanged:
+			d.What = ModeChanged
+		case worktree.TypeChanged:
+			d.What = TypeChanged
+		case worktree.Missing:
+			d.What = Removed
+			missing[it.Path] = len(out)
+		}
+		if d.What != Removed {
+			d.New = diskSide(it.Path, &it.Stat)
+			if it.Hashed {
+				d.New.Hash = it.Hash
+			}
+		}
+		out = append(out, d)
+	}
+	for _, path := range p.Untracked {
+		if _, gone := missing[path]; gone {
+			continue
+		}
+		e, ok, err := r.manifest.Lookup(path)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, difference{FileChange: FileChange{What: Removed, Old: sideOf(path, &e)}})
+		}
+	}
+	if len(p.Moves) == 0 {
+		return out, nil
+	}
+	root, err := r.openRoot()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for _, mv := range p.Moves {
+		i, gone := missing[mv.From]
+		_, tracked, err := r.manifest.Lookup(mv.To)
+		if err != nil {
+			return nil, err
+		}
+		var st vfs.Stat
+		if !gone || tracked || r.fs.Lstat(filepath.Join(r.root, filepath.FromSlash(mv.To)), &st) != nil || st.Kind != vfs.KindFile && st.Kind != vfs.KindLink {
+			continue // the person went on by hand: what is there now is found as ever
+		}
+		out[i].What = Moved
+		out[i].New = diskSide(mv.To, &st)
+		out[i].stat = st
+		delete(missing, mv.From)
+	}
+	return out, nil
+}
+
+func sideOf(path string, e *worktree.Entry) *Side {
+	s := &Side{Path: path, Exec: e.Exec, Size: e.Size, Hash: e.Hash}
+	switch e.Kind {
+	case worktree.Link:
+		s.Kind = change.Link
+	case worktree.Subrepo:
+		s.Kind = change.Subrepo
+	}
+	return s
+}
+
+func diskSide(path string, st *vfs.Stat) *Side {
+	s := &Side{Path: path, Exec: st.Exec && st.Kind == vfs.KindFile, Size: st.Size}
+	if st.Kind == vfs.KindLink {
+		s.Kind = change.Link
+	}
+	return s
+}
+
+// readDisk appends a working file's content. A link's is its target.
+func (r *Repo) readDisk(root vfs.Dir, dst []byte, path string) ([]byte, vfs.Stat, error) {
+	b, st, err := worktree.ReadPath(root, path, dst, maxInMemory)
+	if err != nil {
+		return dst, st, fileError("read a file", err)
+	}
+	return b, st, nil
+}
+
+// maxInMemory is how large a file may be to be read whole: anything that can be text, with room to spare.
+const maxInMemory = 1 << 30
+
+// exists tells whether anything is at a path of the working copy.
+func (r *Repo) exists(path string) (bool, error) {
+	var st vfs.Stat
+	err := r.fs.Lstat(filepath.Join(r.root, filepath.FromSlash(path)), &st)
+	if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func isNotDir(err error) bool {
+	var pe *os.PathError
+	return errors.As(err, &pe) && notDirectory(pe.Err)
+}
+
+func (r *Repo) manifestDir() string { return filepath.Join(r.dir, "wc") }
