@@ -82,6 +82,9 @@ func (c *checkout) openExisting(path string) (d vfs.Dir, blocked string, err err
 
 // checkJob decides whether what is on disk may go.
 func (w *applier) checkJob(d vfs.Dir, j *job) error {
+	if j.inherits {
+		return nil // what is there is the other file's concern
+	}
 	if err := d.Lstat(j.name(), &w.st); err != nil {
 		if isGone(err) {
 			return nil

@@ -48,15 +48,19 @@ func ReadFile(dir vfs.Dir, name string, buf []byte, limit int64) ([]byte, vfs.St
 	return buf, st, err
 }
 
-// ReadPath is ReadFile for a path from the root of the working copy. No element of it is followed if it is a link.
-func ReadPath(root vfs.Dir, path string, buf []byte, limit int64) ([]byte, vfs.Stat, error) {
+// ReadPath is ReadFile for a path of the manifest's working copy. No element of it is followed if it is a link.
+func ReadPath(root vfs.Dir, m *Manifest, path string, buf []byte, limit int64) ([]byte, vfs.Stat, error) {
 	dir, name := split(path)
 	d, err := openChain(root, dir)
 	if err != nil {
 		return buf, vfs.Stat{}, err
 	}
 	defer closeChain(d, root)
-	buf, st, err := ReadFile(d, name, buf, limit)
+	old, _, err := m.Lookup(path)
+	if err != nil {
+		return buf, vfs.Stat{}, err
+	}
+	buf, st, err := ReadFile(d, diskName(&namedEntry{name, old}), buf, limit)
 	return buf, st, withPath(err, path)
 }
 
