@@ -135,11 +135,11 @@ func (w *applier) isSafe(d vfs.Dir, j *job) (bool, error) {
 		if w.hasher == nil {
 			w.hasher = newFileHasher()
 		}
-		sum, st, err := w.hasher.file(d, j.name(), w.st.Kind)
+		sum, err := w.hasher.sum(d, j.name(), w.st.Kind)
 		if err != nil {
 			return false, err
 		}
-		j.seen = st
+		j.seen = w.hasher.guard.st
 		switch {
 		case newExec && sum == j.Hash:
 			j.done = true

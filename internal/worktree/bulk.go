@@ -110,7 +110,7 @@ type bulkReader struct {
 	*bulk
 	worker int
 	hasher *blake3.Hasher
-	buf    []byte
+	memory memoryReader
 	item   ReadItem
 	failed error // of visit
 }
@@ -148,20 +148,21 @@ func (w *bulkReader) chunk(c chunk) error {
 func (w *bulkReader) one(d vfs.Dir, name string, i int) error {
 	path := w.paths[i]
 	w.item = ReadItem{Path: path}
-	data, st, err := ReadFile(d, name, w.buf[:0], w.opts.InMemory)
-	w.buf = data[:0]
+	w.memory.limit = w.opts.InMemory
+	err := w.memory.guard.read(d, name, vfs.KindUnknown, &w.memory)
 	if errors.Is(err, vfs.ErrTooLarge) {
 		return w.stream(d, name, i)
 	}
 	if err != nil {
 		return err
 	}
-	w.item.Stat, w.item.Data = st, data
+	st := &w.memory.guard.st
+	w.item.Stat, w.item.Data = *st, w.memory.buf
 	w.hasher.Reset()
-	w.hasher.Write(data)
+	w.hasher.Write(w.memory.buf)
 	w.hasher.Sum(w.item.Hash[:0])
 	w.failed = w.visit(w.worker, &w.item)
-	w.out[i] = w.entry(path, name, &st)
+	w.out[i] = w.entry(path, name, st)
 	return nil
 }
 
@@ -177,25 +178,32 @@ func (w *bulkReader) entry(path, name string, st *vfs.Stat) PathEntry {
 
 // stream hands over a large file once. It cannot be read again if it changes, since the caller has it already.
 func (w *bulkReader) stream(d vfs.Dir, name string, i int) error {
-	st, err := guardOnce(d, name, vfs.KindFile, func(f vfs.File, st *vfs.Stat) error {
-		w.hasher.Reset()
-		in := &hashingReader{w, io.LimitReader(f, st.Size), st.Size}
-		w.item.Stat, w.item.Reader = *st, in
-		w.failed = w.visit(w.worker, &w.item)
-		if in.left > 0 && w.failed == nil {
-			return errMoved // the file ended early, which the caller took for its end
-		}
-		return nil
-	}, nil)
-	if errors.Is(err, errMoved) {
+	var g guard
+	switch err := g.once(d, name, vfs.KindFile, (*streamReader)(w)); {
+	case errors.Is(err, errMoved):
 		return ErrChanging
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
-	w.out[i] = w.entry(w.item.Path, name, &st)
+	w.out[i] = w.entry(w.item.Path, name, &g.st)
 	return nil
 }
+
+// streamReader is a bulkReader as the sink of a content that does not fit in memory.
+type streamReader bulkReader
+
+func (w *streamReader) file(f vfs.File, st *vfs.Stat) error {
+	w.hasher.Reset()
+	in := &hashingReader{(*bulkReader)(w), io.LimitReader(f, st.Size), st.Size}
+	w.item.Stat, w.item.Reader = *st, in
+	w.failed = w.visit(w.worker, &w.item)
+	if in.left > 0 && w.failed == nil {
+		return errMoved // the file ended early, which the caller took for its end
+	}
+	return nil
+}
+
+func (w *streamReader) link(string) {}
 
 // hashingReader hashes what the caller reads.
 type hashingReader struct {
