@@ -263,3 +263,26 @@ func TestInOrder(t *testing.T) {
 		t.Errorf("%v after %d", err, emitted)
 	}
 }
+
+// BenchmarkPatches writes the patch of 1 000 files of 20 KB with a line edited in each.
+func BenchmarkPatches(b *testing.B) {
+	var list pairs
+	for i := range 1000 {
+		var text strings.Builder
+		for line := range 600 {
+			fmt.Fprintf(&text, "static int driver_%d_line_%d(void);\n", i, line)
+		}
+		old := text.String()
+		name := fmt.Sprintf("drivers/net/%d.c", i)
+		edited := strings.Replace(old, "line_300(", "line_300_edited(", 1)
+		list = append(list, pair{repo.Modified, name, name, &old, &edited, plainMode, plainMode, 0})
+	}
+	files, opt := list.files(), newPatchOptions(3, &ui.Palette{})
+	for b.Loop() {
+		err := inOrder(len(files), func() *patcher { return &patcher{files: files, sides: list, opt: opt} }, (*patcher).appendPatch,
+			func([]byte) error { return nil })
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

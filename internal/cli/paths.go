@@ -2,9 +2,9 @@ package cli
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 )
 
 // paths shows repository paths as a person in the working directory would write them.
@@ -80,55 +80,5 @@ func (a *app) rel(args []string) ([]string, error) {
 	return out, nil
 }
 
-// needsQuotes reports whether path holds a byte that a line of text cannot hold as it is.
-func needsQuotes(path string) bool {
-	plain := true
-	for i := 0; i < len(path); i++ {
-		c := path[i]
-		if c < 0x20 || c == 0x7f || c == '"' || c == '\\' {
-			return true
-		}
-		plain = plain && c < 0x80
-	}
-	return !plain && !printable(path)
-}
-
-// printable reports whether s is UTF-8 without characters that command a terminal or turn the text's direction.
-func printable(s string) bool {
-	for i, r := range s {
-		switch {
-		case r == utf8.RuneError:
-			if _, size := utf8.DecodeRuneInString(s[i:]); size <= 1 {
-				return false
-			}
-		case r >= 0x80 && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-			return false
-		}
-	}
-	return true
-}
-
 // appendQuoted appends path as Git and patch read it: as it is, or in quotes with C's escapes.
-func appendQuoted(dst []byte, path string) []byte {
-	if !needsQuotes(path) {
-		return append(dst, path...)
-	}
-	dst = append(dst, '"')
-	dst = appendEscaped(dst, path)
-	return append(dst, '"')
-}
-
-func appendEscaped(dst []byte, s string) []byte {
-	text := printable(s)
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if at := strings.IndexByte("\a\b\t\n\v\f\r\"\\", c); at >= 0 {
-			dst = append(dst, '\\', `abtnvfr"\`[at])
-		} else if c < 0x20 || c == 0x7f || c >= 0x80 && !text {
-			dst = append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
-		} else {
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
+func appendQuoted(dst []byte, path string) []byte { return append(dst, safepath.Quote(path)...) }
