@@ -172,7 +172,7 @@ func (s *scribbler) step(t testing.TB) {
 // A history of random edits: every state that was ever recorded reads back as the disk was then, from what is stored and
 // from the changes alone; every checkout gives it back; and blame tells of every byte.
 func TestHistoryReadsBack(t *testing.T) {
-	seeds := 12
+	seeds := 6
 	if testing.Short() {
 		seeds = 3
 	}
