@@ -170,7 +170,7 @@ func (b *blamer) working(path string, e *state.Entry) error {
 			return nil
 		}
 	}
-	now, st, err := worktree.ReadPath(root, path, nil, change.MaxText)
+	now, st, err := worktree.ReadPath(root, m, path, nil, change.MaxText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // deleted and not recorded: the recorded one is told
 	}

@@ -28,7 +28,7 @@ func (r *Repo) Checkout(ctx context.Context, rev string) (*CheckoutResult, error
 	}
 	res, err := t.checkout(ctx, rev)
 	if err != nil {
-		return nil, errors.Join(err, t.Abort())
+		return nil, t.giveUp(err)
 	}
 	return res, nil
 }
@@ -222,7 +222,7 @@ func (r *Repo) CheckoutFiles(ctx context.Context, s StateRef, paths []string) (*
 		return nil, err
 	}
 	res, err := t.checkoutFiles(ctx, s, paths)
-	return res, errors.Join(err, t.Abort())
+	return res, t.giveUp(err)
 }
 
 func (t *tx) checkoutFiles(ctx context.Context, s StateRef, paths []string) (*CheckoutResult, error) {

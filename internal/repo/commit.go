@@ -39,7 +39,7 @@ func (r *Repo) Commit(ctx context.Context, opt CommitOptions) (*CommitResult, er
 	}
 	res, err := t.record(ctx, &opt, author)
 	if err != nil {
-		return nil, errors.Join(err, t.Abort())
+		return nil, t.giveUp(err)
 	}
 	return res, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -36,7 +35,7 @@ func (r *Repo) Discard(ctx context.Context, paths, hunks []string) ([]FileChange
 	}
 	files, err := t.discard(ctx, paths, hunks)
 	if err != nil {
-		return nil, errors.Join(err, t.Abort())
+		return nil, t.giveUp(err)
 	}
 	return files, nil
 }
@@ -206,7 +205,7 @@ func (r *Repo) Move(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.move(from, to), t.Abort())
+	return t.giveUp(t.move(from, to))
 }
 
 func (t *tx) move(from, to string) error {
@@ -310,7 +309,7 @@ func (r *Repo) Remove(ctx context.Context, paths []string, force bool) ([]string
 		return nil, err
 	}
 	gone, err := t.remove(ctx, paths, force)
-	return gone, errors.Join(err, t.Abort())
+	return gone, t.giveUp(err)
 }
 
 func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, error) {

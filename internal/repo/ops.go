@@ -3,7 +3,6 @@ package repo
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 
 	"github.com/oxy-vcs/oxy/internal/store"
 )
@@ -49,7 +48,7 @@ func (r *Repo) Undo(ctx context.Context) (*OpInfo, error) {
 	}
 	op, err := t.undo(ctx)
 	if err != nil {
-		return nil, errors.Join(err, t.Abort())
+		return nil, t.giveUp(err)
 	}
 	return op, nil
 }

@@ -128,25 +128,20 @@ func (o *overlay) body(t *touched, f *change.File, ref change.FileID, know known
 	text := t.now.Kind == change.Text
 	if f.Writes&change.WritesBody != 0 {
 		becomes := f.Kind == change.Text
-		if text && !becomes && t.now.Weave == 0 && t.weave == nil {
-			// From here on the entry no longer tells what its text was: keep the weave.
+		if text != becomes {
+			// The entry tells what a file's text was only while it is text, or was born as something else: from
+			// here on a weave must. It is read as the entry stands before.
 			if err := o.load(t); err != nil {
 				return err
 			}
-			t.records = 2
+			t.records = max(t.records, 2)
 		}
 		t.now.Kind, t.now.Body = f.Kind, ref
 		if !becomes {
 			t.now.Size, t.now.Hash, t.unknown = f.Size, f.Content, false
 			return nil
 		}
-		if !text {
-			if err := o.load(t); err != nil {
-				return err
-			}
-			t.records = max(t.records, 2)
-			t.unknown = true
-		}
+		t.unknown = t.unknown || !text
 	}
 	if len(f.Hunks) > 0 {
 		if t.weave == nil {

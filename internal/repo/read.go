@@ -416,7 +416,7 @@ func (w *work) fingerprintOnDisk(p string) diff.Fingerprint {
 		return diff.Fingerprint{}
 	}
 	defer root.Close()
-	b, _, err := worktree.ReadPath(root, p, nil, change.MaxText)
+	b, _, err := worktree.ReadPath(root, w.t.r.manifest, p, nil, change.MaxText)
 	if err != nil {
 		return diff.Fingerprint{}
 	}

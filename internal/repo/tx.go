@@ -76,6 +76,14 @@ func (t *tx) commit(kind string) error {
 	return nil
 }
 
+// giveUp ends the transaction without a trace, for the reason given, nil when it was not to record anything.
+func (t *tx) giveUp(reason error) error {
+	if err := t.Abort(); err != nil {
+		return errors.Join(reason, err)
+	}
+	return reason
+}
+
 // publish writes the trees behind what was acknowledged. They are derived: a failure here costs time later, nothing else.
 func (t *tx) publish() ([]byte, error) {
 	r := t.r
@@ -189,10 +197,10 @@ func (r *Repo) update(kind string, fn func(v *store.View) error) error {
 		return err
 	}
 	if err := fn(t.view); err != nil {
-		return errors.Join(err, t.Abort())
+		return t.giveUp(err)
 	}
 	if err := t.commit(kind); err != nil {
-		return errors.Join(err, t.Abort())
+		return t.giveUp(err)
 	}
 	return nil
 }

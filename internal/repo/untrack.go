@@ -21,7 +21,7 @@ func (r *Repo) Untrack(ctx context.Context, paths []string) ([]string, error) {
 		return nil, err
 	}
 	files, err := t.untrack(ctx, paths)
-	return files, errors.Join(err, t.Abort())
+	return files, t.giveUp(err)
 }
 
 func (t *tx) untrack(ctx context.Context, paths []string) ([]string, error) {

@@ -353,7 +353,7 @@ func diskSide(path string, st *vfs.Stat) *Side {
 
 // readDisk appends a working file's content. A link's is its target.
 func (r *Repo) readDisk(root vfs.Dir, dst []byte, path string) ([]byte, vfs.Stat, error) {
-	b, st, err := worktree.ReadPath(root, path, dst, maxInMemory)
+	b, st, err := worktree.ReadPath(root, r.manifest, path, dst, maxInMemory)
 	if err != nil {
 		return dst, st, fileError("read a file", err)
 	}

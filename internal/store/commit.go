@@ -11,7 +11,7 @@ import (
 )
 
 // Commit writes op and makes all that was put durable: once it returns nil it is acknowledged. op.View is the view from
-// now on, nil for the one before. It returns the number of the operation and ends the transaction, whatever comes.
+// now on, which nobody may alter any more, or nil for the one before. It returns the number of the operation and ends the transaction, whatever comes.
 //
 // After the log is durable publish is called, if any, to write what the caller derives; what it returns is what Hint
 // gives until the next operation. Its error is no error of Commit, since what is derived can be derived again: then
@@ -49,10 +49,11 @@ func (tx *Tx) finish(op *Op) (*View, error) {
 	if view == nil {
 		view = old
 	}
-	if err := view.check(tx.states); err != nil {
-		return nil, err
+	for i, n := range view.Checkpoints {
+		if i > 0 && n <= view.Checkpoints[i-1] {
+			return nil, fmt.Errorf("checkpoints are not ascending: %d", n)
+		}
 	}
-	view = view.Clone() // the caller may go on with its own
 	encoded, kind, chain, err := tx.encodeView(old, view)
 	if err != nil {
 		return nil, err
@@ -89,20 +90,26 @@ func (tx *Tx) encodeView(old, view *View) (encoded []byte, kind viewKind, c chai
 	diffViews(old, view, func(e viewEntry) {
 		delta = append(delta, e)
 		single += uint64(e.size())
+		if err == nil {
+			err = e.check(tx.states)
+		}
 	})
-	links, err := tx.s.viewChain(tx.t.op)
 	if err != nil {
 		return nil, 0, c, err
 	}
-	full := view.size()
-	if full > maxView {
-		return nil, 0, c, fmt.Errorf("a view of %d bytes", full)
+	links, err := tx.s.viewChain(tx.t.op, false)
+	if err != nil {
+		return nil, 0, c, err
 	}
 	if len(links) > 0 {
 		top := links[0].chain
 		c = chain{base: tx.t.op, depth: top.depth + 1, weight: uint32(min(uint64(top.weight)+single, math.MaxUint32)), full: top.full}
 	}
-	if len(links) == 0 || full <= viewAlways || c.weight > c.full || c.depth == math.MaxUint32 {
+	// A view whose full size was large does not become small by a few differences, so it need not be measured.
+	if len(links) == 0 || c.weight > c.full || c.full <= 2*viewAlways && view.size() <= viewAlways {
+		if size := view.size(); size > maxView {
+			return nil, 0, c, fmt.Errorf("a view of %d bytes", size)
+		}
 		delta = delta[:0]
 		diffViews(NewView(), view, func(e viewEntry) { delta = append(delta, e) })
 		encoded, kind = encodeEntries(delta), viewFull

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
@@ -104,9 +105,10 @@ type job struct {
 	seen  vfs.Stat // what is on disk; its kind is KindUnknown if nothing is
 	alias uint8
 
-	tracked bool
-	done    bool // the disk is already as wanted
-	entry   Entry
+	tracked  bool
+	inherits bool  // the name on disk is another file's, which the plan removes first
+	done     bool  // the disk is already as wanted
+	entry    Entry // the manifest's after it all
 }
 
 // name is the name on disk.
@@ -131,7 +133,11 @@ func (c *checkout) prepare(plan []Action) error {
 	c.jobs = make([]job, len(plan))
 	for i := range plan {
 		a := &plan[i]
-		if err := checkPath(a.Path); err != nil {
+		check := safepath.Check
+		if a.Op == Remove {
+			check = checkPath // whatever was let in once may go
+		}
+		if err := check(a.Path); err != nil {
 			return fmt.Errorf("check out: %w", err)
 		}
 		if a.Op > Chmod || a.Op == Write && a.Kind != File && a.Kind != Link {

@@ -82,6 +82,9 @@ func (c *checkout) openExisting(path string) (d vfs.Dir, blocked string, err err
 
 // checkJob decides whether what is on disk may go.
 func (w *applier) checkJob(d vfs.Dir, j *job) error {
+	if j.inherits {
+		return nil // what is there is the other file's concern
+	}
 	if err := d.Lstat(j.name(), &w.st); err != nil {
 		if isGone(err) {
 			return nil
@@ -132,11 +135,11 @@ func (w *applier) isSafe(d vfs.Dir, j *job) (bool, error) {
 		if w.hasher == nil {
 			w.hasher = newFileHasher()
 		}
-		sum, st, err := w.hasher.file(d, j.name(), w.st.Kind)
+		sum, err := w.hasher.sum(d, j.name(), w.st.Kind)
 		if err != nil {
 			return false, err
 		}
-		j.seen = st
+		j.seen = w.hasher.guard.st
 		switch {
 		case newExec && sum == j.Hash:
 			j.done = true

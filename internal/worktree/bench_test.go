@@ -35,7 +35,7 @@ func benchTree(b *testing.B) (vfs.FS, vfs.Dir, *Manifest) {
 		}
 		return err
 	})
-	files, errs, err := Read(ctx, root, paths, ReadOptions{Clock: m.Clock()}, func(int, *ReadItem) error { return nil })
+	files, errs, err := Read(ctx, root, m, paths, ReadOptions{}, func(int, *ReadItem) error { return nil })
 	if err != nil || len(errs) > 0 {
 		b.Fatal(err, errs)
 	}
@@ -139,7 +139,7 @@ func BenchmarkReadAndHash(b *testing.B) {
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, errs, err := Read(context.Background(), root, paths, ReadOptions{}, func(int, *ReadItem) error { return nil })
+		_, errs, err := Read(context.Background(), root, m, paths, ReadOptions{}, func(int, *ReadItem) error { return nil })
 		if err != nil || len(errs) > 0 {
 			b.Fatal(err, errs)
 		}

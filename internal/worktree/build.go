@@ -75,8 +75,8 @@ func (b *builder) pop() {
 	le.PutUint32(r[20:], uint32(b.files-o.files))
 }
 
-// bytes is the finished file.
-func (b *builder) bytes(state uint32, id [32]byte) ([]byte, error) {
+// bytes is the finished file of generation gen.
+func (b *builder) bytes(gen uint64, state uint32, id [32]byte) ([]byte, error) {
 	b.closeBlock()
 	for len(b.open) > 0 {
 		b.pop()
@@ -89,7 +89,7 @@ func (b *builder) bytes(state uint32, id [32]byte) ([]byte, error) {
 	out = le.AppendUint32(out, baseVersion)
 	out = le.AppendUint32(out, state)
 	out = append(out, id[:]...)
-	out = le.AppendUint64(out, rand.Uint64()) // the generation
+	out = le.AppendUint64(out, gen)
 	out = le.AppendUint32(out, uint32(b.dirs))
 	out = le.AppendUint32(out, uint32(b.files))
 	out = le.AppendUint32(out, uint32(len(b.dirPaths)))
@@ -145,7 +145,7 @@ func Build(fsys vfs.FS, dir string, state uint32, id [32]byte, entries iter.Seq2
 		}
 		b.entry(name, &p.Entry)
 	}
-	data, err := b.bytes(state, id)
+	data, err := b.bytes(rand.Uint64(), state, id)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 type ReadOptions struct {
 	Workers  int   // goroutines, by default one for each processor
 	InMemory int64 // larger files come as a Reader; by default 32 MiB
-	Clock    int64 // what Manifest.Clock said before the reading, for the entries
 }
 
 // defaultInMemory bounds what each worker's buffer grows to.
@@ -36,11 +35,11 @@ type ReadItem struct {
 // share a directory of 100 000 files among all.
 const chunkFiles = 64
 
-// Read reads many files of the working copy on all cores and calls visit for each, at once from several goroutines that
+// Read reads many files of the manifest's working copy on all cores and calls visit for each, at once from several goroutines that
 // are told apart by worker, from 0. What it returns are the entries of the files read, in the manifest's order. Failures
 // to read single files are in errs, each a *PathError, with ErrChanging for one that keeps changing; then visit was not
 // called for it, or, for one that came as a Reader, must be forgotten. An error of visit or of ctx ends it all.
-func Read(ctx context.Context, root vfs.Dir, paths []string, opts ReadOptions,
+func Read(ctx context.Context, root vfs.Dir, m *Manifest, paths []string, opts ReadOptions,
 	visit func(worker int, f *ReadItem) error) (files []PathEntry, errs []error, err error) {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
@@ -52,7 +51,7 @@ func Read(ctx context.Context, root vfs.Dir, paths []string, opts ReadOptions,
 		paths = slices.Clone(paths)
 		slices.SortFunc(paths, compareEntries)
 	}
-	r := &bulk{ctx: ctx, root: root, opts: opts, visit: visit, paths: paths}
+	r := &bulk{ctx: ctx, root: root, m: m, opts: opts, visit: visit, paths: paths, clock: m.Clock()}
 	r.out, r.errs = make([]PathEntry, len(paths)), make([]error, len(paths))
 	chunks := chunkByDir(len(paths), func(i int) string { return paths[i] })
 	readers := make([]*bulkReader, opts.Workers)
@@ -98,6 +97,8 @@ func chunkByDir(n int, path func(int) string) []chunk {
 type bulk struct {
 	ctx   context.Context
 	root  vfs.Dir
+	m     *Manifest
+	clock int64
 	opts  ReadOptions
 	visit func(int, *ReadItem) error
 	paths []string
@@ -109,7 +110,7 @@ type bulkReader struct {
 	*bulk
 	worker int
 	hasher *blake3.Hasher
-	buf    []byte
+	memory memoryReader
 	item   ReadItem
 	failed error // of visit
 }
@@ -124,11 +125,17 @@ func (w *bulkReader) chunk(c chunk) error {
 		return nil
 	}
 	defer closeChain(d, w.root)
+	ref := w.m.ref(dir)
 	for i := c.lo; i < c.hi; i++ {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.one(d, i); err != nil {
+		_, name := split(w.paths[i])
+		old, _, err := w.m.lookupIn(ref, name)
+		if err != nil {
+			return err
+		}
+		if err := w.one(d, diskName(&namedEntry{name, old}), i); err != nil {
 			w.errs[i] = withPath(err, w.paths[i])
 		}
 		if w.failed != nil {
@@ -138,48 +145,65 @@ func (w *bulkReader) chunk(c chunk) error {
 	return nil
 }
 
-func (w *bulkReader) one(d vfs.Dir, i int) error {
+func (w *bulkReader) one(d vfs.Dir, name string, i int) error {
 	path := w.paths[i]
-	_, name := split(path)
 	w.item = ReadItem{Path: path}
-	data, st, err := ReadFile(d, name, w.buf[:0], w.opts.InMemory)
-	w.buf = data[:0]
+	w.memory.limit = w.opts.InMemory
+	err := w.memory.guard.read(d, name, vfs.KindUnknown, &w.memory)
 	if errors.Is(err, vfs.ErrTooLarge) {
 		return w.stream(d, name, i)
 	}
 	if err != nil {
 		return err
 	}
-	w.item.Stat, w.item.Data = st, data
+	st := &w.memory.guard.st
+	w.item.Stat, w.item.Data = *st, w.memory.buf
 	w.hasher.Reset()
-	w.hasher.Write(data)
+	w.hasher.Write(w.memory.buf)
 	w.hasher.Sum(w.item.Hash[:0])
 	w.failed = w.visit(w.worker, &w.item)
-	w.out[i] = PathEntry{path, NewEntry(&st, w.item.Hash, w.opts.Clock)}
+	w.out[i] = w.entry(path, name, st)
 	return nil
+}
+
+// entry is the new entry of a file, whose name on disk it keeps.
+func (w *bulkReader) entry(path, name string, st *vfs.Stat) PathEntry {
+	e := NewEntry(st, w.item.Hash, w.clock)
+	if _, own := split(path); own != name {
+		old, _, _ := w.m.Lookup(path)
+		e.Alias = old.Alias
+	}
+	return PathEntry{path, e}
 }
 
 // stream hands over a large file once. It cannot be read again if it changes, since the caller has it already.
 func (w *bulkReader) stream(d vfs.Dir, name string, i int) error {
-	st, err := guardOnce(d, name, vfs.KindFile, func(f vfs.File, st *vfs.Stat) error {
-		w.hasher.Reset()
-		in := &hashingReader{w, io.LimitReader(f, st.Size), st.Size}
-		w.item.Stat, w.item.Reader = *st, in
-		w.failed = w.visit(w.worker, &w.item)
-		if in.left > 0 && w.failed == nil {
-			return errMoved // the file ended early, which the caller took for its end
-		}
-		return nil
-	}, nil)
-	if errors.Is(err, errMoved) {
+	var g guard
+	switch err := g.once(d, name, vfs.KindFile, (*streamReader)(w)); {
+	case errors.Is(err, errMoved):
 		return ErrChanging
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
-	w.out[i] = PathEntry{w.item.Path, NewEntry(&st, w.item.Hash, w.opts.Clock)}
+	w.out[i] = w.entry(w.item.Path, name, &g.st)
 	return nil
 }
+
+// streamReader is a bulkReader as the sink of a content that does not fit in memory.
+type streamReader bulkReader
+
+func (w *streamReader) file(f vfs.File, st *vfs.Stat) error {
+	w.hasher.Reset()
+	in := &hashingReader{(*bulkReader)(w), io.LimitReader(f, st.Size), st.Size}
+	w.item.Stat, w.item.Reader = *st, in
+	w.failed = w.visit(w.worker, &w.item)
+	if in.left > 0 && w.failed == nil {
+		return errMoved // the file ended early, which the caller took for its end
+	}
+	return nil
+}
+
+func (w *streamReader) link(string) {}
 
 // hashingReader hashes what the caller reads.
 type hashingReader struct {

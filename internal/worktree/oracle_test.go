@@ -289,7 +289,7 @@ func (e *editor) commit(base tree) {
 		}
 	}
 	disk := e.disk()
-	files, errs, err := Read(context.Background(), e.root, read, ReadOptions{Clock: e.m.Clock()}, func(_ int, f *ReadItem) error {
+	files, errs, err := Read(context.Background(), e.root, e.m, read, ReadOptions{}, func(_ int, f *ReadItem) error {
 		if string(f.Data) != disk[f.Path].data {
 			return fmt.Errorf("%q was read as %q", f.Path, f.Data)
 		}

@@ -3,7 +3,6 @@ package worktree
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -33,95 +32,123 @@ func IsBinary(content []byte) bool {
 // very content read. Errors are a *PathError with ErrChanging, with vfs.ErrTooLarge for more than limit bytes, or the
 // file system's.
 func ReadFile(dir vfs.Dir, name string, buf []byte, limit int64) ([]byte, vfs.Stat, error) {
-	start := len(buf)
-	st, err := guard(dir, name, vfs.KindUnknown, func(f vfs.File, st *vfs.Stat) error {
-		if st.Size > limit {
-			return vfs.ErrTooLarge
-		}
-		size := int(st.Size)
-		buf = slices.Grow(buf[:start], size)[:start+size]
-		_, err := io.ReadFull(f, buf[start:])
-		return moved(err)
-	}, func(target string) {
-		buf = append(buf[:start], target...)
-	})
-	return buf, st, err
+	r := memoryReader{buf: buf, start: len(buf), limit: limit}
+	err := r.guard.read(dir, name, vfs.KindUnknown, &r)
+	return r.buf, r.guard.st, err
 }
 
-// ReadPath is ReadFile for a path from the root of the working copy. No element of it is followed if it is a link.
-func ReadPath(root vfs.Dir, path string, buf []byte, limit int64) ([]byte, vfs.Stat, error) {
+// memoryReader reads a content into memory.
+type memoryReader struct {
+	guard guard
+	buf   []byte
+	start int // of the content in buf
+	limit int64
+}
+
+func (r *memoryReader) file(f vfs.File, st *vfs.Stat) error {
+	if st.Size > r.limit {
+		return vfs.ErrTooLarge
+	}
+	size := int(st.Size)
+	r.buf = slices.Grow(r.buf[:r.start], size)[:r.start+size]
+	_, err := io.ReadFull(f, r.buf[r.start:])
+	return moved(err)
+}
+
+func (r *memoryReader) link(target string) { r.buf = append(r.buf[:r.start], target...) }
+
+// ReadPath is ReadFile for a path of the manifest's working copy. No element of it is followed if it is a link.
+func ReadPath(root vfs.Dir, m *Manifest, path string, buf []byte, limit int64) ([]byte, vfs.Stat, error) {
 	dir, name := split(path)
 	d, err := openChain(root, dir)
 	if err != nil {
 		return buf, vfs.Stat{}, err
 	}
 	defer closeChain(d, root)
-	buf, st, err := ReadFile(d, name, buf, limit)
+	old, _, err := m.Lookup(path)
+	if err != nil {
+		return buf, vfs.Stat{}, err
+	}
+	buf, st, err := ReadFile(d, diskName(&namedEntry{name, old}), buf, limit)
 	return buf, st, withPath(err, path)
 }
 
-// guard calls read with an open file, or link with a link's target, and makes sure that the file was the same before
-// and after. It tries again a few times, then gives up with ErrChanging. The kind is what the name was last seen to be.
-func guard(dir vfs.Dir, name string, kind vfs.Kind, read readFunc, link func(string)) (st vfs.Stat, err error) {
+// sink takes a content from guard, from its start again each time that it is called.
+type sink interface {
+	file(f vfs.File, st *vfs.Stat) error
+	link(target string)
+}
+
+// guard makes sure that an entry was the same before its content was read and after. It is used again for each file.
+type guard struct{ st, after vfs.Stat }
+
+// read hands the content to the sink; then st is the stat that belongs to it. It tries again a few times if the entry
+// changes meanwhile, then gives up with ErrChanging. The kind is what the name was last seen to be.
+func (g *guard) read(dir vfs.Dir, name string, kind vfs.Kind, to sink) error {
 	for range maxReads {
-		if st, err = guardOnce(dir, name, kind, read, link); !errors.Is(err, errMoved) {
-			if err != nil {
-				err = &PathError{name, err}
-			}
-			return st, err
+		if err := g.once(dir, name, kind, to); !errors.Is(err, errMoved) {
+			return withPath(err, name)
 		}
 		kind = vfs.KindUnknown
 	}
-	return st, &PathError{name, ErrChanging}
+	return &PathError{name, ErrChanging}
 }
 
-type readFunc = func(f vfs.File, st *vfs.Stat) error
-
-func guardOnce(dir vfs.Dir, name string, kind vfs.Kind, read readFunc, link func(string)) (st vfs.Stat, err error) {
+func (g *guard) once(dir vfs.Dir, name string, kind vfs.Kind, to sink) error {
 	if kind != vfs.KindFile {
-		if err := dir.Lstat(name, &st); err != nil {
-			return st, err
+		if err := dir.Lstat(name, &g.st); err != nil {
+			return err
 		}
-		kind = st.Kind
+		kind = g.st.Kind
 	}
 	switch kind {
-	case vfs.KindLink:
-		target, err := dir.Readlink(name)
-		if err != nil {
-			return st, err
-		}
-		var after vfs.Stat
-		if err := dir.Lstat(name, &after); err != nil || after != st {
-			return st, errors.Join(err, errMoved)
-		}
-		link(target)
-		return st, nil
 	case vfs.KindFile:
-	default:
-		return st, fmt.Errorf("neither a file nor a link")
+		return g.readFile(dir, name, to)
+	case vfs.KindLink:
+		return g.readLink(dir, name, to)
 	}
+	return errNoContent
+}
+
+var errNoContent = errors.New("neither a file nor a link")
+
+func (g *guard) readLink(dir vfs.Dir, name string, to sink) error {
+	target, err := dir.Readlink(name)
+	if err != nil {
+		return err
+	}
+	if err := dir.Lstat(name, &g.after); err != nil {
+		return err
+	}
+	if g.after != g.st {
+		return errMoved
+	}
+	to.link(target)
+	return nil
+}
+
+func (g *guard) readFile(dir vfs.Dir, name string, to sink) error {
 	f, err := dir.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return st, err
+		return err
 	}
 	defer f.Close()
-	if err := f.Stat(&st); err != nil {
-		return st, err
+	if err := f.Stat(&g.st); err != nil {
+		return err
 	}
-	if st.Kind != vfs.KindFile {
-		return st, errMoved
+	if g.st.Kind != vfs.KindFile {
+		return errMoved
 	}
-	if err := read(f, &st); err != nil {
-		return st, err
+	if err := to.file(f, &g.st); err != nil {
+		return err
 	}
-	var after vfs.Stat
-	if err := f.Stat(&after); err != nil {
-		return st, err
+	if err := f.Stat(&g.after); err != nil {
+		return err
 	}
-	if after != st {
-		return st, errMoved
+	if g.after != g.st {
+		return errMoved
 	}
-	return st, nil
+	return nil
 }
 
 // moved takes an early end for what it is, a file that was cut. One that grew shows another size afterwards.
@@ -135,35 +162,39 @@ func moved(err error) error {
 // hashChunk stays within a core's cache.
 const hashChunk = 256 << 10
 
-// fileHasher hashes files without an allocation for each.
+// fileHasher hashes contents of any size without an allocation for each.
 type fileHasher struct {
-	h   *blake3.Hasher
-	buf []byte
+	guard guard
+	h     *blake3.Hasher
+	buf   []byte
 }
 
-func newFileHasher() *fileHasher { return &fileHasher{blake3.New(), make([]byte, hashChunk)} }
+func newFileHasher() *fileHasher { return &fileHasher{h: blake3.New(), buf: make([]byte, hashChunk)} }
 
-// file hashes an entry's content, of any size, with the stat that belongs to it.
-func (h *fileHasher) file(dir vfs.Dir, name string, kind vfs.Kind) (sum change.Hash, st vfs.Stat, err error) {
-	st, err = guard(dir, name, kind, func(f vfs.File, st *vfs.Stat) error {
-		h.h.Reset()
-		for left := st.Size; left > 0; {
-			part := h.buf[:min(left, hashChunk)]
-			if _, err := io.ReadFull(f, part); err != nil {
-				return moved(err)
-			}
-			h.h.Write(part)
-			left -= int64(len(part))
-		}
-		return nil
-	}, func(target string) {
-		h.h.Reset()
-		h.h.WriteString(target)
-	})
-	if err == nil {
+// sum hashes an entry's content; the guard then has the stat that belongs to it.
+func (h *fileHasher) sum(dir vfs.Dir, name string, kind vfs.Kind) (sum change.Hash, err error) {
+	if err = h.guard.read(dir, name, kind, h); err == nil {
 		h.h.Sum(sum[:0])
 	}
-	return sum, st, err
+	return sum, err
+}
+
+func (h *fileHasher) file(f vfs.File, st *vfs.Stat) error {
+	h.h.Reset()
+	for left := st.Size; left > 0; {
+		part := h.buf[:min(left, hashChunk)]
+		if _, err := io.ReadFull(f, part); err != nil {
+			return moved(err)
+		}
+		h.h.Write(part)
+		left -= int64(len(part))
+	}
+	return nil
+}
+
+func (h *fileHasher) link(target string) {
+	h.h.Reset()
+	h.h.WriteString(target)
 }
 
 // openChain opens the directory of a path element by element, following no link. Close it with closeChain.

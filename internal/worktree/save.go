@@ -3,6 +3,7 @@ package worktree
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -147,7 +148,7 @@ func (m *Manifest) flatten() ([]byte, error) {
 	if err := m.flattenDir(&b, m.ref(""), "", nil); err != nil {
 		return nil, err
 	}
-	return b.bytes(m.state, m.id)
+	return b.bytes(rand.Uint64(), m.state, m.id)
 }
 
 func (b *builder) reserve(old *base) {

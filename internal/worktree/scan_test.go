@@ -186,7 +186,7 @@ func TestStrangeNames(t *testing.T) {
 	b.put("untracked\xff", text(""))
 	b.want(Options{}, "modified new\nline", "untracked untracked\xff")
 	for path, l := range st {
-		if data, _, err := ReadPath(b.root, path, nil, 1<<20); path != "new\nline" && (err != nil || string(data) != l.data) {
+		if data, _, err := ReadPath(b.root, b.m, path, nil, 1<<20); path != "new\nline" && (err != nil || string(data) != l.data) {
 			t.Errorf("%q reads as %q, %v", path, data, err)
 		}
 	}

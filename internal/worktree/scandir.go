@@ -119,6 +119,9 @@ func (w *worker) checkFiles(d vfs.Dir, p *place) {
 // compareNames judges the names on disk that are not tracked. It appends directories to look into to the tracked ones
 // and tells whether there is anything else that is not ignored.
 func (w *worker) compareNames(d vfs.Dir, p *place, kids []kid) (all []kid, others bool) {
+	if slices.ContainsFunc(w.files, func(f namedEntry) bool { return f.Alias != 0 }) {
+		slices.SortFunc(w.files, func(a, b namedEntry) int { return strings.Compare(diskName(&a), diskName(&b)) })
+	}
 	tracked, files := kids, w.files
 	for _, n := range w.names {
 		for len(files) > 0 && diskName(&files[0]) < n.Name {

@@ -83,12 +83,12 @@ func (w *worker) read(d vfs.Dir, p *place, f *namedEntry, item Item, wanted bool
 	}
 	w.now()
 	w.found.Read++
-	sum, st, err := w.hasher.file(d, diskName(f), w.st.Kind)
+	sum, err := w.hasher.sum(d, diskName(f), w.st.Kind)
 	if err != nil {
 		w.fail(join(p.path, f.name), err)
 		return item
 	}
-	item.Stat, item.Hash, item.Hashed = st, sum, true
+	item.Stat, item.Hash, item.Hashed = w.hasher.guard.st, sum, true
 	return item
 }
 
