@@ -128,7 +128,7 @@ func TestStatAsGit(t *testing.T) {
 			write(name, data)
 		}
 		git("add", "-A")
-		for _, width := range []int{30, 50, 80, 130, 400} {
+		for _, width := range []int{30, 50, 56, 62, 80, 130, 400} {
 			want := git("diff", "--cached", "-M", fmt.Sprintf("--stat=%d", width), "HEAD")
 			if got := string(AppendStat(nil, files, width, nil)); got != want {
 				t.Errorf("seed %d, width %d: Git says\n%s\nwe\n%s", seed, width, want, got)
