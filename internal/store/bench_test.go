@@ -114,6 +114,18 @@ func BenchmarkTree(b *testing.B) {
 		b.ReportMetric(put.Seconds(), "s/put")
 		b.ReportMetric(commit.Seconds(), "s/commit")
 		b.ReportMetric(time.Since(begun).Seconds(), "s/read")
+		for _, name := range []string{"head", "index"} {
+			if err := os.RemoveAll(filepath.Join(s.dir, name)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		begun = time.Now()
+		again, err := Open(vfs.OS(), s.dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(time.Since(begun).Seconds(), "s/rebuild")
+		_ = again.Close()
 		b.ReportMetric(float64(total.Load())/1e6, "MB")
 		b.ReportMetric(float64(s.now.Load().end.off())/1e6, "MB/log")
 		b.ReportMetric(float64(s.NumBlobs()), "blobs")
