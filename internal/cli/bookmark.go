@@ -21,8 +21,7 @@ func bookmarkCommand(a *app) *cobra.Command {
 		Use:   "bookmark [NAME]",
 		Short: "List, make, move, rename or delete bookmarks",
 		Long: `A bookmark is a line of work: it moves along with what is recorded on it. Without NAME, list them, the current one
-with a star. With NAME make one at the current state; oxy checkout NAME then goes to it. Where no bookmark is current,
-the new one becomes it.`,
+with a star. With NAME make one at the current state; oxy checkout NAME then goes to it.`,
 		Example: `  oxy bookmark
   oxy bookmark topic
   oxy bookmark old -r main~10

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/ui"
 )
 
@@ -32,7 +33,7 @@ stays where it is.`,
 			case len(args) == 0:
 				return usage("checkout", "checkout needs to know where to")
 			case dash < 0 && rev != "":
-				return &repo.Error{Text: "checkout -r goes with paths", Next: "oxy checkout REV goes to it; oxy checkout -r REV -- PATHS brings files of it here"}
+				return &repo.Error{Text: "checkout -r goes with paths", Next: "To go to it: oxy checkout REV. To bring files of it here: oxy checkout -r REV -- PATHS"}
 			}
 			r, err := a.open()
 			if err != nil {
@@ -44,7 +45,7 @@ stays where it is.`,
 			done, err := r.Checkout(a.interruptible(), args[0])
 			if err != nil {
 				if _, no := a.repo.ResolveState(args[0]); no != nil && a.isFile(args[0]) {
-					return &repo.Error{Text: err.Error(), Next: "for a file write oxy checkout -- " + args[0], Err: err}
+					return &repo.Error{Text: err.Error(), Next: "For a file: oxy checkout -- " + safepath.Quote(args[0]), Err: err}
 				}
 				return notRecording(err)
 			}

@@ -152,7 +152,7 @@ func (a *app) readMessage(name string) ([]byte, error) {
 }
 
 func emptyMessage() error {
-	return &repo.Error{Text: "the message is empty; nothing was recorded", Next: "say what the change does: oxy commit -m TEXT", No: true}
+	return &repo.Error{Text: "the message is empty; nothing was recorded", Next: "Say what the change does: oxy commit -m TEXT", No: true}
 }
 
 // parsePerson reads `NAME <EMAIL>`.
@@ -186,7 +186,7 @@ func (a *app) confirmLarge(files int, bytes int64) error {
 	}
 	yes, err := ui.Confirm(a.input(), a.stdio.Err, what)
 	if err == nil && !yes {
-		err = &repo.Error{Text: "nothing was recorded", Next: "a line in .oxyignore leaves a path out; oxy commit PATHS records only some", No: true}
+		err = &repo.Error{Text: "nothing was recorded", Next: "Leave paths out by .oxyignore, or record only some: oxy commit PATHS", No: true}
 	}
 	return err
 }

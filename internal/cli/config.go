@@ -7,21 +7,32 @@ import (
 )
 
 func configCommand(a *app) *cobra.Command {
+	var user bool
 	c := &cobra.Command{
-		Use:   "config",
+		Use:   "config [KEY [VALUE]]",
 		Short: "List, read and write settings",
-		Long: `Settings of oxy: those of this repository, and with --user those of your own that hold everywhere.
+		Long: `Settings of oxy: those of this repository, and with --user those of your own that hold everywhere. A key alone prints
+it, a key and a value set it, nothing lists all; get, set, unset and list say the same in words.
 
   user.name, user.email   who you are, recorded with each change (OXY_NAME and OXY_EMAIL come first; without either,
                           what Git knows is taken)
   ui.color                auto, always or never
   ui.pager, ui.editor     programs (OXY_PAGER and OXY_EDITOR come first)`,
-		Example: `  oxy config set --user user.name "Ada Lovelace"
-  oxy config get user.name
+		Example: `  oxy config --user user.name "Ada Lovelace"
+  oxy config user.name
   oxy config list`,
-		Args: cobra.ArbitraryArgs,
-		RunE: groupArgs,
+		Args: atMost(2, "a key and a value"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch len(args) {
+			case 0:
+				return a.listConfig()
+			case 1:
+				return a.getConfig(args[0])
+			}
+			return a.setConfig(args[0], args[1], user)
+		},
 	}
+	c.Flags().BoolVar(&user, "user", false, "set it for all your repositories")
 	c.AddCommand(configGet(a), configSet(a), configUnset(a), configList(a))
 	return c
 }
@@ -38,24 +49,26 @@ func configGet(a *app) *cobra.Command {
 		Short:   "Print a setting",
 		Example: `  oxy config get user.email`,
 		Args:    exactly(1, "one key"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := a.open()
-			if err != nil {
-				return err
-			}
-			value, from, err := r.ConfigGet(args[0])
-			if err != nil {
-				return err
-			}
-			if value == "" && from == "" {
-				return &repo.Error{Text: args[0] + " is not set", Next: "oxy config set " + args[0] + " VALUE sets it", No: true}
-			}
-			if a.json {
-				return a.printJSON(jsonSetting{args[0], value, from})
-			}
-			return a.out.printf("%s\n", value)
-		},
+		RunE:    func(_ *cobra.Command, args []string) error { return a.getConfig(args[0]) },
 	}
+}
+
+func (a *app) getConfig(key string) error {
+	r, err := a.open()
+	if err != nil {
+		return err
+	}
+	value, from, err := r.ConfigGet(key)
+	if err != nil {
+		return err
+	}
+	if value == "" && from == "" {
+		return &repo.Error{Text: key + " is not set", Next: "Set it with: oxy config set " + key + " VALUE", No: true}
+	}
+	if a.json {
+		return a.printJSON(jsonSetting{key, value, from})
+	}
+	return a.out.printf("%s\n", value)
 }
 
 func configSet(a *app) *cobra.Command {
@@ -104,28 +117,30 @@ func configList(a *app) *cobra.Command {
 		Short:   "Print all settings, and where each is set",
 		Example: `  oxy config list`,
 		Args:    nothing,
-		RunE: func(*cobra.Command, []string) error {
-			r, err := a.open()
-			if err != nil {
-				return err
-			}
-			rows, err := r.ConfigList()
-			if err != nil {
-				return err
-			}
-			list := make([]jsonSetting, len(rows))
-			for i, row := range rows {
-				list[i] = jsonSetting{row[0], row[1], row[2]}
-			}
-			if a.json {
-				return a.printJSON(list)
-			}
-			for _, s := range list {
-				if err := a.out.printf("%s = %s  (%s)\n", s.Key, s.Value, s.From); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		RunE:    func(*cobra.Command, []string) error { return a.listConfig() },
 	}
+}
+
+func (a *app) listConfig() error {
+	r, err := a.open()
+	if err != nil {
+		return err
+	}
+	rows, err := r.ConfigList()
+	if err != nil {
+		return err
+	}
+	list := make([]jsonSetting, len(rows))
+	for i, row := range rows {
+		list[i] = jsonSetting{row[0], row[1], row[2]}
+	}
+	if a.json {
+		return a.printJSON(list)
+	}
+	for _, s := range list {
+		if err := a.out.printf("%s = %s  (%s)\n", s.Key, s.Value, s.From); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -172,7 +172,7 @@ func (a *app) revsAndPaths(cmd *cobra.Command, args []string, most int) (revs []
 		state, err := a.repo.ResolveState(arg)
 		switch {
 		case err == nil && dash < 0 && a.isFile(arg):
-			return nil, nil, &repo.Error{Text: strconv.Quote(arg) + " is both a state and a file", Next: "write -- before paths, and after states"}
+			return nil, nil, &repo.Error{Text: strconv.Quote(arg) + " is both a state and a file", Next: "Write -- before paths, and after states."}
 		case err == nil:
 			revs = append(revs, state)
 		case dash < 0 && a.isFile(arg):

@@ -28,7 +28,7 @@ what was discarded back.`,
 			case given > 1, len(args) > 0 && (all || len(hunks) > 0):
 				return usage("discard", "discard takes one of paths, --all, --hunk and -i")
 			case given == 0 && len(args) == 0:
-				return &repo.Error{Text: "discard needs to know what", Next: "oxy discard PATHS, or oxy discard --all for everything"}
+				return &repo.Error{Text: "discard needs to know what", Next: "Name paths, or take everything: oxy discard --all"}
 			}
 			r, err := a.open()
 			if err != nil {

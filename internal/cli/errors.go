@@ -30,7 +30,7 @@ var errInterrupted = errors.New("interrupted")
 
 // usage is a command line that cannot be understood.
 func usage(verb, format string, args ...any) error {
-	return &repo.Error{Text: fmt.Sprintf(format, args...), Next: "oxy help " + verb + " shows what it takes"}
+	return &repo.Error{Text: fmt.Sprintf(format, args...), Next: "See what it takes with: oxy help " + verb}
 }
 
 // report tells a person what went wrong, in a line, and what to do next, in another.

@@ -101,7 +101,7 @@ func (a *app) cwd() (string, error) {
 	dir, err := a.env.Dir()
 	switch {
 	case err != nil:
-		return "", &repo.Error{Text: "the working directory is gone", Next: "change to one that exists", Err: err}
+		return "", &repo.Error{Text: "the working directory is gone", Next: "Change to one that exists.", Err: err}
 	case a.dir == "":
 		return dir, nil
 	}

@@ -19,7 +19,7 @@ const maxListed = 100
 func (a *app) editMessage(initial string, files []repo.FileChange) (string, error) {
 	line, set := ui.EditorLine(a.env.Get, a.setting("ui.editor"))
 	if !set && !ui.IsTerminal(a.stdio.In) {
-		return "", &repo.Error{Text: "there is no message", Next: "oxy commit -m TEXT, or name an editor in OXY_EDITOR"}
+		return "", &repo.Error{Text: "there is no message", Next: "Give one with oxy commit -m TEXT, or name an editor in OXY_EDITOR."}
 	}
 	if a.progress != nil {
 		a.progress.End()
@@ -29,7 +29,7 @@ func (a *app) editMessage(initial string, files []repo.FileChange) (string, erro
 		return "", err
 	}
 	if err := ui.Edit(line, name, a.stdio.In, a.stdio.Out, a.stdio.Err); err != nil {
-		return "", &repo.Error{Text: err.Error(), Next: "name another editor in OXY_EDITOR, or write oxy commit -m TEXT", Err: err}
+		return "", &repo.Error{Text: err.Error(), Next: "Name another editor in OXY_EDITOR, or write oxy commit -m TEXT.", Err: err}
 	}
 	b, err := a.fs.ReadFile(name, maxMessage)
 	if err != nil {

@@ -121,7 +121,13 @@ func (p *patcher) appendSides(dst []byte, old, new *repo.Side, f *repo.FileChang
 			h.line("new mode ", mode(new))
 		}
 		if oldPath != newPath {
-			h.line("similarity index ", strconv.Itoa(f.Similar), "%")
+			if same := bytes.Equal(a, b); same || f.Similar > 0 {
+				like := f.Similar
+				if same {
+					like = 100
+				}
+				h.line("similarity index ", strconv.Itoa(like), "%")
+			}
 			h.line("rename from ", string(appendQuoted(nil, oldPath)))
 			h.line("rename to ", string(appendQuoted(nil, newPath)))
 		}

@@ -71,7 +71,7 @@ func (a *app) rel(args []string) ([]string, error) {
 	out := make([]string, len(args))
 	for i, arg := range args {
 		if arg == "" {
-			return nil, &repo.Error{Text: "a path is empty", Next: "write . for the current directory"}
+			return nil, &repo.Error{Text: "a path is empty", Next: "Write . for the current directory."}
 		}
 		if out[i], err = a.repo.Rel(dir, arg); err != nil {
 			return nil, err

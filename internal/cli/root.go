@@ -91,11 +91,11 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 				return unknownVerb(cmd, arg)
 			}
 		}
-		return &repo.Error{Text: text, Next: "oxy help lists the verbs and the flags of all"}
+		return &repo.Error{Text: text, Next: "See which there are with: oxy help"}
 	}
 	name := strings.TrimPrefix(cmd.CommandPath(), "oxy ")
 	if name == "commit" && (strings.Contains(text, "'a' in -a") || strings.Contains(text, "unknown flag: --all")) {
-		return &repo.Error{Text: text, Next: "commit takes everything that changed; leave -a out"}
+		return &repo.Error{Text: text, Next: "Leave -a out: commit takes everything that changed."}
 	}
 	return usage(name, "%s: %s", name, text)
 }
@@ -154,45 +154,39 @@ func nothing(cmd *cobra.Command, args []string) error {
 
 // habits are the verbs of other systems, and what to do here.
 var habits = []struct{ verb, next string }{
-	{"add", "oxy has no staging area; oxy commit takes everything that changed, or the paths that it is given"},
-	{"stage", "oxy has no staging area; oxy commit takes everything that changed, or the paths that it is given"},
-	{"branch", "a branch is a bookmark here: oxy bookmark NAME makes one, oxy checkout NAME goes to it"},
-	{"switch", "oxy checkout NAME goes to a bookmark, a tag or a change"},
-	{"co", "oxy checkout NAME goes to a bookmark, a tag or a change"},
-	{"update", "oxy checkout NAME goes to a bookmark, a tag or a change"},
-	{"restore", "oxy discard takes back unrecorded changes; oxy checkout -r REV -- PATHS brings old files back"},
-	{"revert", "oxy discard takes back unrecorded changes; oxy undo takes back the last command"},
-	{"reset", "oxy undo takes back the last command; oxy discard --all takes back unrecorded changes"},
-	{"clean", "oxy discard takes back unrecorded changes, new files included"},
-	{"stash", "record it with oxy commit, and take it up later with oxy checkout; oxy discard keeps what it takes for oxy undo"},
-	{"ci", "oxy commit records"},
-	{"record", "oxy commit records"},
-	{"amend", "oxy commit --amend replaces the last change"},
-	{"st", "oxy status"},
-	{"annotate", "oxy blame PATH"},
-	{"praise", "oxy blame PATH"},
-	{"ls-files", "oxy files"},
-	{"ls", "oxy files"},
-	{"manifest", "oxy files"},
-	{"move", "oxy mv FROM TO"},
-	{"rename", "oxy mv FROM TO"},
-	{"remove", "oxy rm PATHS"},
-	{"delete", "oxy rm PATHS"},
-	{"forget", "oxy untrack PATHS"},
-	{"reflog", "oxy op log"},
-	{"rev-parse", "oxy show --json REV tells all of a change"},
-	{"shortlog", "oxy log --oneline"},
-	{"clone", "sharing is not built yet; copy the directory, .oxy included"},
-	{"push", "sharing is not built yet"},
-	{"pull", "sharing is not built yet"},
-	{"fetch", "sharing is not built yet"},
-	{"remote", "sharing is not built yet"},
-	{"merge", "merging is not built yet"},
-	{"rebase", "changes need no rebase; merging is not built yet"},
-	{"cherry-pick", "picking single changes is not built yet"},
-	{"gc", "the store needs none yet"},
-	{"fsck", "checking the store is not built yet"},
+	{"add", noStaging}, {"stage", noStaging},
+	{"branch", "A branch is a bookmark: oxy bookmark NAME makes one, oxy checkout NAME goes to it."},
+	{"switch", goTo}, {"co", goTo}, {"update", goTo},
+	{"restore", "Take back what is not recorded with: oxy discard PATHS. Bring old files back with: oxy checkout -r REV -- PATHS"},
+	{"revert", "Take back what is not recorded with: oxy discard PATHS. Take back the last command with: oxy undo"},
+	{"reset", "Take back the last command with: oxy undo. Take back all that is not recorded with: oxy discard --all"},
+	{"clean", "See new files with oxy status, and delete them with rm."},
+	{"stash", "Record it with oxy commit, or put it aside with oxy discard: oxy undo brings it back."},
+	{"ci", "Record with: oxy commit"}, {"record", "Record with: oxy commit"},
+	{"amend", "Replace the last change with: oxy commit --amend"},
+	{"st", "Did you mean oxy status?"},
+	{"annotate", "Did you mean oxy blame?"}, {"praise", "Did you mean oxy blame?"},
+	{"ls-files", "Did you mean oxy files?"}, {"ls", "Did you mean oxy files?"}, {"manifest", "Did you mean oxy files?"},
+	{"move", "Did you mean oxy mv?"}, {"rename", "Did you mean oxy mv?"},
+	{"remove", "Did you mean oxy rm?"}, {"delete", "Did you mean oxy rm?"},
+	{"forget", "Did you mean oxy untrack?"},
+	{"reflog", "Did you mean oxy op log?"},
+	{"rev-parse", "oxy show --json REV tells all of a change."},
+	{"shortlog", "Did you mean oxy log --oneline?"},
+	{"clone", "Sharing is not built yet. Copy the directory, .oxy included."},
+	{"push", noSharing}, {"pull", noSharing}, {"fetch", noSharing}, {"remote", noSharing}, {"serve", noSharing},
+	{"merge", "Merging is not built yet."},
+	{"rebase", "Changes need no rebase; merging is not built yet."},
+	{"cherry-pick", "Picking single changes is not built yet."},
+	{"gc", "Packing the store is not built yet."},
+	{"fsck", "Checking the store is not built yet."},
 }
+
+const (
+	noStaging = "oxy has no staging area; oxy commit takes everything that changed, or the paths that it is given."
+	goTo      = "Go to a bookmark, a tag or a change with: oxy checkout REV"
+	noSharing = "Sharing is not built yet."
+)
 
 // unknownVerb answers a verb that there is not.
 func unknownVerb(root *cobra.Command, verb string) error {
@@ -209,9 +203,9 @@ func unknownVerb(root *cobra.Command, verb string) error {
 		}
 	}
 	if best != "" {
-		return &repo.Error{Text: text, Next: "did you mean oxy " + best + "?"}
+		return &repo.Error{Text: text, Next: "Did you mean oxy " + best + "?"}
 	}
-	return &repo.Error{Text: text, Next: "oxy help lists the verbs"}
+	return &repo.Error{Text: text, Next: "See which there are with: oxy help"}
 }
 
 // slips counts the letters to insert, delete, change or swap with their neighbour to make b of a.

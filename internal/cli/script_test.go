@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 // TestStories runs testdata/script. Beside testscript's own, a story has these commands:
 //
 //	code N oxy …     the command ends with exit code N
-//	field PATH WANT  the last output is JSON, and has WANT at PATH: `files.0.what`, `files.#` for how many
+//	field PATH WANT  the last output is JSON, and has WANT at PATH: `files.0.what`, `files.count` for how many
 //	lines N          the last output has N lines
 //	keep VAR REGEX   puts what REGEX's group finds in the last output into $VAR
 //	put NAME TEXT    writes a file; both may have Go's escapes
@@ -102,13 +102,13 @@ func storyField(ts *testscript.TestScript, neg bool, args []string) {
 	for _, step := range strings.Split(args[0], ".") {
 		switch at := v.(type) {
 		case map[string]any:
-			if step == "#" {
+			if step == "count" {
 				v = json.Number(strconv.Itoa(len(at)))
 			} else {
 				v = at[step]
 			}
 		case []any:
-			if step == "#" {
+			if step == "count" {
 				v = json.Number(strconv.Itoa(len(at)))
 				break
 			}
@@ -118,7 +118,7 @@ func storyField(ts *testscript.TestScript, neg bool, args []string) {
 			}
 			v = at[i]
 		case string:
-			if step != "#" {
+			if step != "count" {
 				ts.Fatalf("a text has no %s", step)
 			}
 			v = json.Number(strconv.Itoa(len(at)))

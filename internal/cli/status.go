@@ -32,7 +32,7 @@ N a repository of its own, * a socket, pipe or device: neither is recorded`,
 			if err != nil {
 				return err
 			}
-			opt := repo.StatusOptions{Paths: paths, Ignored: ignored, All: all, Moves: true}
+			opt := repo.StatusOptions{Paths: paths, Ignored: ignored, All: all}
 			s, err := r.Status(a.interruptible(), opt)
 			if err != nil {
 				return notRecording(err)
@@ -49,7 +49,7 @@ N a repository of its own, * a socket, pipe or device: neither is recorded`,
 				err = a.statusLong(s)
 			}
 			if err == nil && len(s.Problems) > 0 {
-				err = &repo.Error{Text: fmt.Sprintf("%d files could not be read", len(s.Problems)), Next: "make them readable, or leave them out by .oxyignore"}
+				err = &repo.Error{Text: fmt.Sprintf("%d files could not be read", len(s.Problems)), Next: "Make them readable, or list them in .oxyignore."}
 			}
 			return err
 		},
@@ -93,7 +93,7 @@ func (a *app) appendRow(dst []byte, indent string, r statusRow) []byte {
 	}
 	dst = a.show().append(dst, r.path)
 	dst = append(dst, reset...)
-	if r.old != "" && r.like < 100 {
+	if r.old != "" && r.like > 0 && r.like < 100 { // 0 where nobody compared them
 		dst = append(dst, " ("...)
 		dst = strconv.AppendInt(dst, int64(r.like), 10)
 		dst = append(dst, "% alike)"...)
