@@ -128,8 +128,12 @@ func TestLargePairs(t *testing.T) {
 	var d Differ
 	for seed := range int64(9) {
 		r := rand.New(rand.NewSource(seed))
-		a := randomText(r, 4000, 2+int(seed)*int(seed)*10)
-		b := randomText(r, 4000, 2+int(seed)*int(seed)*10)
+		n, letters := 4000, 2+int(seed)*int(seed)*10
+		if seed == 1 {
+			n = 9000 // so many that no middle is found and no anchor
+		}
+		a := randomText(r, n, letters)
+		b := randomText(r, n, letters)
 		if seed%2 == 0 {
 			b = mutate(r, a, 400)
 		}
@@ -193,6 +197,7 @@ func TestIgnoringSpace(t *testing.T) {
 		{change, "x\n a\n", "x\n\ta\r\n", "0 0"},
 		{blank, "a\nb\n", "a\n\n\nb\n", "0 0"},
 		{blank, "a\nb\n", "a\n\nc\nb\n", "2 0"},
+		{blank, "a\nb\n", "a\n\n", "1 1"},
 		{all, "x\ny\nf {\n1\n}\nz\n", "x\nnew\ny\nif {\n  f {\n    1\n  }\n}\nz\n", "3 0"},
 	} {
 		var d Differ
@@ -274,4 +279,38 @@ func FuzzLines(f *testing.F) {
 		d.Lines(a, b, Options{IgnoreAllSpace: true, IgnoreBlankLines: true})
 		d.Lines(a, b, Options{IgnoreSpaceChange: true})
 	})
+}
+
+func TestAnchors(t *testing.T) {
+	var f anchors
+	for range 2 { // twice: nothing may stay behind
+		f.reset(8)
+		chain := f.find([]int32{0, 1, 2, 3, 7, 4, 5, 7}, []int32{4, 7, 1, 3, 5, 0, 6}, 0, 8, 0, 7)
+		if got := fmt.Sprint(chain); got != "[{1 2} {3 3} {6 4}]" {
+			t.Errorf("chain %s", got)
+		}
+		if chain := f.find([]int32{1, 1, 2}, []int32{1, 2, 2}, 0, 3, 0, 3); len(chain) != 0 {
+			t.Errorf("repeated lines are anchors: %v", chain)
+		}
+	}
+}
+
+// An edit joins the next if it can be told as touching it, even where another place would read better.
+func TestSlideJoins(t *testing.T) {
+	var d Differ
+	a, b := []byte("k\n  m\nq\n"), []byte("k\n  m\n  m\n      r\n")
+	if edits := d.Lines(a, b, Options{}); len(edits) != 1 {
+		t.Errorf("%+v", edits)
+	}
+	// And what both sides then begin with is no part of it.
+	a, b = []byte("c\n}\nw\n"), []byte("c\n}\nn\nc\nv\n")
+	s := slider{a: a, b: b, opt: &Options{}}
+	edits := s.slide([]Edit{
+		{A0: 0, A1: 0, B0: 0, B1: 3, AOff0: 0, AOff1: 0, BOff0: 0, BOff1: 6},
+		{A0: 1, A1: 3, B0: 4, B1: 5, AOff0: 2, AOff1: 6, BOff0: 8, BOff1: 10},
+	})
+	check(t, a, b, edits)
+	if added, deleted := Count(edits); added != 3 || deleted != 1 {
+		t.Errorf("%+v", edits)
+	}
 }

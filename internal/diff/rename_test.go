@@ -73,6 +73,7 @@ func TestRenames(t *testing.T) {
 		{"empty needs the name", []string{"x", "", "d/e", ""}, []string{"f/e", "", "y", ""}, 50, "d/e>f/e:100"},
 		{"similar", []string{"x", a100}, []string{"n", b100, "y", a100 + "more\n"}, 50, "x>y:98"},
 		{"most similar first", []string{"x", a100, "y", words(60, "a") + words(40, "c")}, []string{"z", words(90, "a") + words(10, "d")}, 50, "x>z:89"},
+		{"each once", []string{"x", a100}, []string{"y", a100 + "1\n", "z", a100 + "22222\n"}, 50, "x>y:99"},
 		{"name breaks a tie", []string{"p/f", a100, "p/g", a100}, []string{"q/g", words(70, "a") + words(30, "d"), "r/g", "other\n"}, 50, "p/g>q/g:69"},
 		{"too different", []string{"x", a100}, []string{"y", b100}, 50, ""},
 		{"threshold", []string{"x", a100}, []string{"y", a100 + words(30, "z")}, 90, ""},

@@ -24,7 +24,7 @@ const (
 	none = -1 << 30
 	// Steps for a comparison: some tenths of a second.
 	baseEffort    = 1 << 26
-	effortPerLine = 64
+	effortPerLine = 16
 )
 
 // start makes ready for sequences of up to na and nb lines, whose numbers are below ids.

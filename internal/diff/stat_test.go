@@ -58,7 +58,7 @@ func TestRenamedName(t *testing.T) {
 // TestStatAsGit compares with Git on random trees, with binary and renamed files among them.
 func TestStatAsGit(t *testing.T) {
 	needGit(t)
-	for seed := range int64(4) {
+	for seed := range int64(6) {
 		r := rand.New(rand.NewSource(seed))
 		dir := t.TempDir()
 		git := func(args ...string) string {
@@ -104,7 +104,7 @@ func TestStatAsGit(t *testing.T) {
 			case 2:
 				lines = lines[:len(lines)/2]
 			}
-			for range r.Intn(1000) {
+			for range r.Intn([]int{20, 40, 1000}[seed%3]) {
 				if f.OldPath == "" {
 					lines = append(lines, fmt.Sprintf("added %d\n", r.Intn(1e6)))
 				}
@@ -128,7 +128,7 @@ func TestStatAsGit(t *testing.T) {
 			write(name, data)
 		}
 		git("add", "-A")
-		for _, width := range []int{30, 50, 80, 130, 400} {
+		for _, width := range []int{30, 44, 56, 62, 70, 80, 130, 400} {
 			want := git("diff", "--cached", "-M", fmt.Sprintf("--stat=%d", width), "HEAD")
 			if got := string(AppendStat(nil, files, width, nil)); got != want {
 				t.Errorf("seed %d, width %d: Git says\n%s\nwe\n%s", seed, width, want, got)

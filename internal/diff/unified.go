@@ -39,7 +39,6 @@ type writer struct {
 	context int
 	pal     *Palette
 	moved   moved
-	prev    Edit // the last edit passed, in a hunk or not
 	// The function line found last, and the offset in a up to which it was looked for.
 	function   []byte
 	functionTo int
@@ -60,7 +59,7 @@ type hunk struct {
 	aOff0, bOff0, bOff1 int
 }
 
-// next takes the next hunk off the rest.
+// next takes the next hunk off the rest. An edit that it leaves there is farther away than the context reaches.
 func (w *writer) next() (h hunk, ok bool) {
 	first := 0
 	for first < len(w.rest) && w.rest[first].Blank {
@@ -73,9 +72,6 @@ func (w *writer) next() (h hunk, ok bool) {
 	from := first
 	for from > 0 && w.rest[from].A0-w.rest[from-1].A1 <= w.context {
 		from--
-	}
-	if from > 0 {
-		w.prev = w.rest[from-1]
 	}
 	to := first + 1
 	for to < len(w.rest) {
@@ -96,24 +92,19 @@ func (w *writer) next() (h hunk, ok bool) {
 
 	e := &h.edits[0]
 	h.a0, h.b0, h.aOff0, h.bOff0 = e.A0, e.B0, e.AOff0, e.BOff0
-	for range min(w.context, e.A0-w.prev.A1) {
+	for range min(w.context, e.A0) {
 		h.a0--
 		h.b0--
 		h.aOff0 = lineStart(w.a, h.aOff0)
 		h.bOff0 = lineStart(w.b, h.bOff0)
 	}
 	e = &h.edits[len(h.edits)-1]
-	after := w.context
-	if len(w.rest) > 0 {
-		after = min(after, w.rest[0].A0-e.A1)
-	}
 	h.bOff1 = e.BOff1
 	tail := 0
-	for ; tail < after && h.bOff1 < len(w.b); tail++ {
+	for ; tail < w.context && h.bOff1 < len(w.b); tail++ {
 		h.bOff1 = lineEnd(w.b, h.bOff1)
 	}
 	h.na, h.nb = e.A1+tail-h.a0, e.B1+tail-h.b0
-	w.prev = *e
 	return h, true
 }
 

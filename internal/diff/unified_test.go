@@ -86,6 +86,7 @@ func TestUnifiedBlank(t *testing.T) {
 		{"a\n\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", ""},
 		{"a\n\nb\nX\nd\ne\nf\ng\nh\n\ni\nj\n", "@@ -1,4 +1,5 @@\n a\n+\n b\n-c\n+X\n d\n"},
 		{"a\n\nb\nc\nd\nX\nf\ng\nh\n\ni\nj\n", "@@ -4,3 +5,3 @@ c\n d\n-e\n+X\n f\n"},
+		{"a\nX\nc\n\nd\ne\nf\n\ng\nh\ni\nj\n", "@@ -1,4 +1,5 @@\n a\n-b\n+X\n c\n+\n d\n"},
 		{"a\nX\nc\n\nd\nY\nf\ng\nh\ni\nj\n", "@@ -1,6 +1,7 @@\n a\n-b\n+X\n c\n+\n d\n-e\n+Y\n f\n"},
 	} {
 		edits := d.Lines(a, []byte(c.b), Options{IgnoreBlankLines: true})
@@ -136,6 +137,10 @@ func TestColours(t *testing.T) {
 	if got := AppendUnified(nil, a, b, edits, Unified{Palette: pal, Moved: true}); string(got) != want {
 		t.Errorf("got\n%s", got)
 	}
+	if got := AppendWordDiff(nil, []byte("a b"), []byte("a c"), d.Lines([]byte("a b"), []byte("a c"), Options{}), Unified{}); string(got) != "@@ -1 +1 @@\na [-b-]{+c+}\n" {
+		t.Errorf("without a last line end: %s", got)
+	}
+	edits = d.Lines(a, b, Options{})
 	plainText := AppendUnified(nil, a, b, edits, Unified{Context: 2})
 	marks := strings.NewReplacer("<h>", "", "<f>", "", "<o>", "", "<n>", "", "<om>", "", "<nm>", "", "</>", "")
 	if got := marks.Replace(string(AppendUnified(nil, a, b, edits, Unified{Context: 2, Palette: pal}))); got != string(plainText) {

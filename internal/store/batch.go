@@ -112,6 +112,9 @@ func (b *batch) addChange(id change.ID, time int64, deps []byte, p place) {
 
 func (b *batch) addOp(f frame, p place) error {
 	t := parseOpTable(f.table)
+	if string(t.append(nil)) != string(f.table) {
+		return errOp
+	}
 	contents, err := f.view()
 	if err != nil {
 		return err

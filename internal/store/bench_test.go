@@ -114,6 +114,18 @@ func BenchmarkTree(b *testing.B) {
 		b.ReportMetric(put.Seconds(), "s/put")
 		b.ReportMetric(commit.Seconds(), "s/commit")
 		b.ReportMetric(time.Since(begun).Seconds(), "s/read")
+		for _, name := range []string{"head", "index"} {
+			if err := os.RemoveAll(filepath.Join(s.dir, name)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		begun = time.Now()
+		again, err := Open(vfs.OS(), s.dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(time.Since(begun).Seconds(), "s/rebuild")
+		_ = again.Close()
 		b.ReportMetric(float64(total.Load())/1e6, "MB")
 		b.ReportMetric(float64(s.now.Load().end.off())/1e6, "MB/log")
 		b.ReportMetric(float64(s.NumBlobs()), "blobs")
@@ -131,7 +143,7 @@ func eachCore(f func()) {
 // BenchmarkLevels compares levels of compression on every eighth file of a tree, large alone and small packed.
 func BenchmarkLevels(b *testing.B) {
 	names := treeFiles(b)
-	var single, packed [][]byte
+	var single, packed, alone [][]byte
 	var pack []byte
 	for i := 0; i < len(names); i += 8 * 64 {
 		for _, name := range names[i:min(i+64, len(names))] {
@@ -143,6 +155,7 @@ func BenchmarkLevels(b *testing.B) {
 				single = append(single, data)
 				continue
 			}
+			alone = append(alone, data)
 			if pack = append(pack, data...); len(pack) >= packSize {
 				packed = append(packed, pack)
 				pack = nil
@@ -150,7 +163,7 @@ func BenchmarkLevels(b *testing.B) {
 		}
 	}
 	for _, level := range []zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBetterCompression} {
-		for name, set := range map[string][][]byte{"single": single, "packed": packed} {
+		for name, set := range map[string][][]byte{"single": single, "packed": packed, "small alone": alone} {
 			b.Run(fmt.Sprint(level, "/", name), func(b *testing.B) {
 				e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
 					zstd.WithEncoderCRC(false), zstd.WithWindowSize(maxRaw))

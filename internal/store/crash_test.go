@@ -123,3 +123,30 @@ func TestEveryReadFault(t *testing.T) {
 		_ = s.Close()
 	}
 }
+
+// A sync that began early and failed fails the commit: the system tells of a lost write only once.
+func TestEarlySyncFails(t *testing.T) {
+	for n := 1; n < 20; n++ {
+		mem := newMem(t)
+		s := open(t, vfs.Inject(mem, n, errDisk, 0))
+		tx, err := s.Begin(nil)
+		if err != nil {
+			continue
+		}
+		tx.early.pending = earlyBytes
+		p := tx.Packer()
+		err = errors.Join(p.Put(hashOf([]byte("x")), []byte("x")), p.Flush())
+		tx.early.group.Wait()
+		if err == nil && tx.early.err == nil {
+			_ = tx.Abort()
+			continue
+		}
+		if _, err := tx.Commit(Op{}, nil); !errors.Is(err, errDisk) || s.NumOps() != 0 {
+			t.Errorf("call %d failed: %v", n, err)
+		}
+		if err == nil {
+			return
+		}
+	}
+	t.Error("no early sync failed")
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
@@ -282,4 +283,41 @@ func (m *model) checkOps(s *Store) error {
 	c := m.clone()
 	c.blobs = nil
 	return c.check(s)
+}
+
+// What the message about a lost operation tells one to do helps.
+func TestGoOnWithWhatIsLeft(t *testing.T) {
+	mem, m := smallStore(t, 4, 4, segmentSize)
+	log := filepath.Join("log", "00000001.seg")
+	b := files(t, mem)[log]
+	write(t, mem, log, b[:len(b)-8])
+	if _, err := Open(mem, testDir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "operation 3 was committed") {
+		t.Fatal(err)
+	}
+	write(t, mem, "head", nil)
+	if _, err := Open(mem, testDir); !errors.Is(err, ErrDamaged) { // the index of ops knows it, too
+		t.Fatal(err)
+	}
+	if err := mem.RemoveAll(filepath.Join(testDir, "index")); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, mem)
+	defer s.Close()
+	m = m.upTo(3)
+	if err := m.checkOps(s); err != nil {
+		t.Fatal(err)
+	}
+	m.blobs = map[change.Hash][]byte{}
+	var err error
+	if m, err = m.commit(s, testRand(1), small); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, mem)
+	defer again.Close()
+	if err := m.check(again); err != nil {
+		t.Fatal(err)
+	}
+	if len(again.now.Load().cols[opsCol].extra) != 0 {
+		t.Error("the indexes were not made again")
+	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"os"
+	"path/filepath"
 
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -13,6 +14,8 @@ func (s *Store) writeIndexes(t *tables, before counts) {
 	ok := true
 	for c := range numColumns {
 		if s.mend || !s.appendColumn(t, c, before[c]) {
+			// Someone may have removed the whole directory: it is derived.
+			ok = s.fsys.MkdirAll(filepath.Join(s.dir, "index"), 0o777) == nil && ok
 			ok = s.rewriteColumn(t, c) && ok
 		}
 	}

@@ -1,11 +1,10 @@
 package store
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -44,11 +43,8 @@ func create(fsys vfs.FS, dir string) error {
 	if err := fsys.Lstat(segmentName(dir, 1), &st); err == nil && st.Size > segmentStart {
 		return fmt.Errorf("%s holds records of a repository that lost its file %q: %w", display(1), formatName, fs.ErrExist)
 	}
-	var id [8]byte
-	if _, err := rand.Read(id[:]); err != nil {
-		return err
-	}
-	if err := writeSegment(fsys, dir, segmentFrame(1, binary.LittleEndian.Uint64(id[:]), 0)); err != nil {
+	// The id need not be secret, only another for each log.
+	if err := writeSegment(fsys, dir, segmentFrame(1, rand.Uint64(), 0)); err != nil {
 		return err
 	}
 	for _, d := range []string{filepath.Join(dir, "log"), dir} {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sort"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
@@ -172,19 +173,10 @@ func (c *checkout) prepare(plan []Action) error {
 	return nil
 }
 
-// find is the job for a path, or nil.
-func (c *checkout) find(path string) *job {
-	i, ok := slices.BinarySearchFunc(c.jobs, path, func(j job, path string) int { return compareEntries(j.Path, path) })
-	if !ok {
-		return nil
-	}
-	return &c.jobs[i]
-}
-
-// removes tells whether the plan takes away what is at a path.
+// removes tells whether the plan takes away what is at a path. It reads of the jobs what no worker writes.
 func (c *checkout) removes(path string) bool {
-	j := c.find(path)
-	return j != nil && j.Op == Remove
+	i, ok := sort.Find(len(c.jobs), func(i int) int { return compareEntries(path, c.jobs[i].Path) })
+	return ok && c.jobs[i].Op == Remove
 }
 
 // record puts the new entries into the manifest.

@@ -122,6 +122,20 @@ func TestApplyRefusesToLose(t *testing.T) {
 	b.want(Options{}, "modified m", "untracked elsewhere/n")
 }
 
+// Many workers make the same directories at the same moment.
+func TestWorkersShareNewDirectories(t *testing.T) {
+	to := tree{}
+	for i := range 400 {
+		to[fmt.Sprintf("a/b/c/d%d/e/f", i)] = text("x")
+	}
+	for range 5 {
+		b := newDisk(t)
+		b.recorded(tree{})
+		b.must(b.apply(tree{}, to, ApplyOptions{Workers: 8}))
+		b.wantFiles(to)
+	}
+}
+
 func TestForceDiscards(t *testing.T) {
 	one := tree{"f": text("one"), "d/x": text("x"), "r": text("r")}
 	b := newMem(t)

@@ -63,13 +63,14 @@ func (w *applier) enter(d vfs.Dir, name string) (vfs.Dir, error) {
 	if err == nil {
 		return next, nil
 	}
-	switch lstat := d.Lstat(name, &w.st); {
-	case lstat == nil && w.st.Kind != vfs.KindDir && w.opts.Force:
+	if !isGone(err) {
+		// With force a file or link gives way.
+		if !w.opts.Force || d.Lstat(name, &w.st) != nil || w.st.Kind == vfs.KindDir {
+			return nil, err
+		}
 		if err := d.Remove(name); err != nil && !isGone(err) {
 			return nil, err
 		}
-	case !isGone(lstat):
-		return nil, err
 	}
 	// Another worker may make it at the same moment.
 	if err := d.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {

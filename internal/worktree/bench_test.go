@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -143,5 +144,47 @@ func BenchmarkReadAndHash(b *testing.B) {
 		if err != nil || len(errs) > 0 {
 			b.Fatal(err, errs)
 		}
+	}
+}
+
+// filler gives contents of the right size without reading any.
+type filler []byte
+
+func (f filler) Content(dst []byte, a *Action) ([]byte, error) {
+	return append(dst, f[:a.Size]...), nil
+}
+func (f filler) Stream(io.Writer, *Action) error { return io.ErrUnexpectedEOF }
+
+// BenchmarkCheckOutAll writes a file of at most 4 KiB for each in the tree, and saves the manifest.
+func BenchmarkCheckOutAll(b *testing.B) {
+	fsys, _, m := benchTree(b)
+	var todo []Action
+	if err := m.All(func(path string, e *Entry) bool {
+		if e.Kind == File {
+			todo = append(todo, Action{Path: path, Size: min(e.Size, 4096), Exec: e.Exec, Hash: e.Hash})
+		}
+		return true
+	}); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		b.StopTimer()
+		dir := b.TempDir()
+		root, err := fsys.OpenDir(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		m, err := New(fsys, dir+"/.oxy/wc")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		if err := Apply(context.Background(), root, m, todo, make(filler, 4096), ApplyOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		if err := m.Save(); err != nil {
+			b.Fatal(err)
+		}
+		root.Close()
 	}
 }

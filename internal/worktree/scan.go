@@ -103,7 +103,7 @@ func (s *scanner) stopped() bool { return s.ctx.Err() != nil }
 
 func (s *scanner) failShared(path string, err error) {
 	s.mu.Lock()
-	s.shared.Errors = append(s.shared.Errors, withPath(err, path))
+	s.shared.Errors = append(s.shared.Errors, withPath(err, strings.Clone(path)))
 	s.mu.Unlock()
 }
 
@@ -155,8 +155,9 @@ type dirNote struct {
 	info DirInfo
 }
 
+// fail copies the path, which may lie in the mapping.
 func (w *worker) fail(path string, err error) {
-	w.found.Errors = append(w.found.Errors, withPath(err, path))
+	w.found.Errors = append(w.found.Errors, withPath(err, strings.Clone(path)))
 }
 
 func (w *worker) walk(t task) {
