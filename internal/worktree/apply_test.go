@@ -136,6 +136,28 @@ func TestWorkersShareNewDirectories(t *testing.T) {
 	}
 }
 
+// A path may be longer than the system takes in one call, since it is walked element by element.
+func TestDeepPath(t *testing.T) {
+	deep := strings.Repeat("d123456789012345678/", 210) + "f"
+	b := newDisk(t)
+	b.recorded(tree{})
+	to := tree{deep: text("deep")}
+	b.must(b.apply(tree{}, to, ApplyOptions{}))
+	b.want(Options{})
+	if data, _, err := ReadPath(b.root, b.m, deep, nil, 10); err != nil || string(data) != "deep" {
+		t.Fatalf("%q, %v", data, err)
+	}
+	b.must(b.m.Update([]Edit{{Path: deep, Delete: true}}))
+	b.want(Options{}, "untracked "+deep)
+	b.want(Options{Collapse: true}, "untracked d123456789012345678/")
+	b.base(to)
+	b.must(b.apply(to, tree{}, ApplyOptions{}))
+	b.wantFiles(tree{})
+	if len(b.disk()) > 0 {
+		t.Error("directories stayed")
+	}
+}
+
 func TestForceDiscards(t *testing.T) {
 	one := tree{"f": text("one"), "d/x": text("x"), "r": text("r")}
 	b := newMem(t)
