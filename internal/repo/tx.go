@@ -86,6 +86,15 @@ func (t *tx) giveUp(reason error) error {
 
 // publish writes the trees behind what was acknowledged. They are derived: a failure here costs time later, nothing else.
 func (t *tx) publish() ([]byte, error) {
+	hint, err := t.flushTrees()
+	if err != nil {
+		// What was there before still holds, and lacks only the last steps.
+		return t.r.store.Hint(), nil
+	}
+	return hint, nil
+}
+
+func (t *tx) flushTrees() ([]byte, error) {
 	r := t.r
 	b, err := r.openBlocks()
 	if err != nil {
