@@ -12,6 +12,7 @@ import (
 // transaction while it writes them.
 type batch struct {
 	logID uint64
+	base  bool               // it is a base's, whose ops stand together at its end
 	n     counts             // with the batch
 	cols  [numColumns][]byte // the batch's own records
 	last  place              // the op before, or 0
@@ -37,7 +38,17 @@ func (b *batch) addFrame(f frame, p place) error {
 		}
 		return b.decodeStates(contents, 0, f.items, p)
 	case kindOp:
-		return b.addOp(f, p)
+		if !b.base {
+			return b.addOp(f, p)
+		}
+	case kindChanges:
+		if b.base {
+			return b.addChanges(f, p)
+		}
+	case kindOps:
+		if b.base {
+			return b.addOps(f, p)
+		}
 	}
 	return errOrder
 }
@@ -53,7 +64,9 @@ func (b *batch) addBlobs(f frame, p place) error {
 	}
 	for i := range f.items {
 		item := f.table[i*blobItem:]
-		b.addBlob(blobRecord{hash: change.Hash(item[:32]), at: p, size: int64(binary.LittleEndian.Uint32(item[32:])), item: i})
+		r := blobRecord{hash: change.Hash(item[:32]), at: p, size: int64(binary.LittleEndian.Uint32(item[32:])), item: i}
+		r.shared = f.items > 1 && r.size >= smallBlob
+		b.addBlob(r)
 	}
 	return nil
 }

@@ -78,19 +78,18 @@ func (s *Store) readBlob(dst []byte, r blobRecord) ([]byte, error) {
 
 // readPiece appends a content that is not a list.
 func (s *Store) readPiece(dst []byte, r blobRecord) ([]byte, error) {
-	if r.size >= smallBlob { // alone in its frame
-		f, err := s.log.frame(r.at)
+	if r.size >= smallBlob && !r.shared { // alone in its frame
+		f, err := s.frame(r.at)
 		if err != nil {
 			return dst, err
 		}
 		return appendItem(dst, f, r)
 	}
-	c := s.frames.get(r.at)
-	c.once.Do(func() { c.load(s.log) })
-	if c.err != nil {
-		return dst, c.err
+	f, err := s.cached(r.at)
+	if err != nil {
+		return dst, err
 	}
-	return appendItem(dst, c.frame, r)
+	return appendItem(dst, f, r)
 }
 
 // appendItem appends the content of r from its frame.
@@ -129,7 +128,7 @@ func appendItem(dst []byte, f frame, r blobRecord) ([]byte, error) {
 
 // eachChunk calls do with the record of each chunk of a list, in order.
 func (s *Store) eachChunk(r blobRecord, do func(blobRecord) error) error {
-	f, err := s.log.frame(r.at)
+	f, err := s.frame(r.at)
 	if err != nil {
 		return err
 	}
@@ -188,64 +187,6 @@ func (s *Store) VerifyBlob(h change.Hash) error {
 		return fmt.Errorf("read content %s: %w: %w", h, ErrDamaged, errBlobHash)
 	}
 	return nil
-}
-
-// cachedFrames is how many decompressed frames of small contents are kept: 4 MiB, enough for neighbours read by a few
-// goroutines each in its own directory.
-const cachedFrames = 32
-
-// frameCache holds the packed frames read last.
-type frameCache struct {
-	mu      sync.Mutex
-	entries [cachedFrames]*cachedFrame
-	clock   uint64
-}
-
-type cachedFrame struct {
-	at    place
-	used  uint64
-	once  sync.Once
-	frame frame // with its contents decompressed
-	err   error
-}
-
-func (c *cachedFrame) load(l *log) {
-	f, err := l.frame(c.at)
-	if err != nil {
-		c.err = err
-		return
-	}
-	contents, err := f.view()
-	if err != nil {
-		c.err = damaged(c.at, err)
-		return
-	}
-	f.codec, f.stored = codecRaw, contents
-	c.frame = f
-}
-
-// get returns the entry for the frame at p, making room for it in place of the one unused for longest.
-func (c *frameCache) get(p place) *cachedFrame {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.clock++
-	oldest := 0
-	for i, e := range c.entries {
-		if e == nil {
-			oldest = i
-			break
-		}
-		if e.at == p {
-			e.used = c.clock
-			return e
-		}
-		if e.used < c.entries[oldest].used {
-			oldest = i
-		}
-	}
-	e := &cachedFrame{at: p, used: c.clock}
-	c.entries[oldest] = e
-	return e
 }
 
 // NumBlobs returns how many contents there are, chunks and lists of chunks among them.

@@ -122,35 +122,61 @@ func (s *Store) readChange(n uint32, fields int) (rec Record, err error) {
 		return rec, s.missing()
 	}
 	r := parseChangeRecord(b)
-	f, err := s.log.frame(r.at)
+	rec, flags, err := s.storedChange(n, r)
 	if err != nil {
-		return rec, err
+		return Record{}, err
 	}
-	if f.kind != kindChange {
-		return rec, damaged(r.at, errChange)
-	}
-	t, err := parseChangeTable(f)
-	if err != nil || t.id != r.id {
-		return rec, damaged(r.at, errChange)
-	}
-	contents, err := f.contents(nil) // a copy: callers may keep and alter it
-	if err != nil {
-		return rec, damaged(r.at, err)
-	}
-	rec.ID = t.id
-	for i, dst := range rec.fields() {
-		field := contents[:t.lengths[i]:t.lengths[i]]
-		contents = contents[t.lengths[i]:]
-		if i >= fields {
-			break
-		}
-		if f.flags>>i&1 == 0 {
-			*dst = field
-			continue
-		}
-		if *dst, err = s.Blob(nil, change.Hash(field)); err != nil {
-			return rec, err
+	for i, f := range rec.fields() {
+		switch {
+		case i >= fields:
+			*f = nil
+		case flags>>i&1 != 0:
+			if *f, err = s.Blob(nil, change.Hash(*f)); err != nil {
+				return rec, err
+			}
 		}
 	}
 	return rec, nil
+}
+
+// storedChange reads change n as it lies in the log: fields of which flags has the bit are hashes. The fields are a copy
+// that callers may keep and alter.
+func (s *Store) storedChange(n uint32, r changeRecord) (rec Record, flags uint16, err error) {
+	f, err := s.holder(r.at)
+	if err != nil {
+		return rec, 0, err
+	}
+	if f.kind == kindChanges {
+		rec, flags, err = packedChange(f, n)
+	} else {
+		rec, flags, err = singleChange(f)
+	}
+	if err == nil && rec.ID != r.id {
+		err = errChange
+	}
+	if err != nil {
+		return Record{}, 0, damaged(r.at, err)
+	}
+	return rec, flags, nil
+}
+
+// singleChange reads a CHANGE frame.
+func singleChange(f frame) (rec Record, flags uint16, err error) {
+	if f.kind != kindChange {
+		return rec, 0, errChange
+	}
+	t, err := parseChangeTable(f)
+	if err != nil {
+		return rec, 0, err
+	}
+	contents, err := f.contents(nil)
+	if err != nil {
+		return rec, 0, err
+	}
+	rec.ID = t.id
+	for i, dst := range rec.fields() {
+		*dst = contents[:t.lengths[i]:t.lengths[i]]
+		contents = contents[t.lengths[i]:]
+	}
+	return rec, f.flags, nil
 }

@@ -97,7 +97,7 @@ func (tx *Tx) encodeView(old, view *View) (encoded []byte, kind viewKind, c chai
 	if err != nil {
 		return nil, 0, c, err
 	}
-	links, err := tx.s.viewChain(tx.t.op, false)
+	links, err := tx.s.viewChain(tx.t.op, tx.t.n[opsCol], false)
 	if err != nil {
 		return nil, 0, c, err
 	}
@@ -198,7 +198,7 @@ func (tx *Tx) acknowledge(view *View) *tables {
 	tx.mu.Unlock()
 	t := s.now.Load().clone() // not tx.t: a repair may have made it anew
 	t.add(&tx.batch)
-	s.view.Store(&cachedView{t.op, view})
+	s.view.Store(&cachedView{t.op, t.n[opsCol], view})
 	s.show(t)
 	return t
 }
@@ -234,8 +234,7 @@ type written struct {
 	at   place
 }
 
-func (tx *Tx) wrote(w written, n int) {
-	e := &tx.early
+func (e *earlySync) wrote(w written, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.pending += n; e.pending < earlyBytes || e.busy {

@@ -8,23 +8,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// level is the compression of what is written: see the measurements in docs/spec/store.md. Collecting garbage packs
-// again in any case, so that a first commit need not wait for the better ratio.
-const level = zstd.SpeedFastest
+// The compression of what is written, and of what is packed: see the measurements in docs/spec/store.md. A repack comes
+// in any case, so that a first commit need not wait for the better ratio.
+const (
+	level       = zstd.SpeedFastest
+	levelPacked = zstd.SpeedBetterCompression
+)
 
 // minCompress is the length from which trying to compress pays for the call.
 const minCompress = 64
 
 // One encoder or decoder works for one goroutine at a time; it starts none of its own.
 var (
-	encoders = sync.Pool{New: func() any {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
-			zstd.WithEncoderCRC(false), zstd.WithWindowSize(maxRaw)) // the frame has a checksum of its own
-		if err != nil {
-			return err
-		}
-		return e
-	}}
+	encoders       = sync.Pool{New: func() any { return newEncoder(level) }}
+	packedEncoders = sync.Pool{New: func() any { return newEncoder(levelPacked) }}
 	decoders = sync.Pool{New: func() any {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxRaw),
 			zstd.WithDecodeAllCapLimit(true))
@@ -35,14 +32,26 @@ var (
 	}}
 )
 
-// compress appends src compressed to dst, or nothing when there is no encoder.
-func compress(dst, src []byte) []byte {
-	e, ok := encoders.Get().(*zstd.Encoder)
+// newEncoder returns an encoder, or the error of making one.
+func newEncoder(level zstd.EncoderLevel) any {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false), zstd.WithWindowSize(maxRaw)) // the frame has a checksum of its own
+	if err != nil {
+		return err
+	}
+	return e
+}
+
+// compress appends src compressed to dst.
+func compress(dst, src []byte) []byte { return compressWith(&encoders, dst, src) }
+
+func compressWith(enc *sync.Pool, dst, src []byte) []byte {
+	e, ok := enc.Get().(*zstd.Encoder)
 	if !ok {
 		return append(dst, src...) // as long as the source, so stored raw
 	}
 	dst = e.EncodeAll(src, dst)
-	encoders.Put(e)
+	enc.Put(e)
 	return dst
 }
 

@@ -40,8 +40,13 @@ func create(fsys vfs.FS, dir string) error {
 	if err := fsys.Lstat(filepath.Join(dir, formatName), &st); err == nil {
 		return fmt.Errorf("there is one already: %w", fs.ErrExist)
 	}
-	if err := fsys.Lstat(segmentName(dir, 1), &st); err == nil && st.Size > segmentStart {
-		return fmt.Errorf("%s holds records of a repository that lost its file %q: %w", display(1), formatName, fs.ErrExist)
+	ls, err := listLog(fsys, dir)
+	if err != nil {
+		return err
+	}
+	if err := fsys.Lstat(segmentName(dir, 1), &st); len(ls.bases) > 0 || err == nil && st.Size > segmentStart {
+		first, _ := ls.first()
+		return fmt.Errorf("%s holds records of a repository that lost its file %q: %w", display(first), formatName, fs.ErrExist)
 	}
 	// The id need not be secret, only another for each log.
 	if err := writeSegment(fsys, dir, segmentFrame(1, rand.Uint64(), 0)); err != nil {

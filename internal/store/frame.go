@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+	"sync"
 
 	"github.com/zeebo/xxh3"
 )
@@ -24,6 +25,8 @@ const (
 	kindChange                       // one change
 	kindStates                       // states that did not fit the op's frame
 	kindOp                           // commits all since the op before
+	kindChanges                      // many changes, in a base
+	kindOps                          // many ops, in a base
 	numKinds
 )
 
@@ -48,15 +51,23 @@ const (
 	maxDeps = 1 << 19
 	// maxStates bounds the states of one frame; each takes four bytes or more of maxRaw.
 	maxStates = 1 << 20
+	// maxPacked bounds the changes or ops of one frame of a base: whoever reads one goes over those before it.
+	maxPacked = 4096
 )
+
+// flagBase is the flag of the SEGMENT frame that begins a base.
+const flagBase = 1
 
 // Sizes of the tables.
 const (
 	segmentTable = 16 // log id, length of the segment before
+	baseTable    = 56 // the same; where the log stands behind what the base holds
 	blobItem     = 36 // hash, length
 	listTable    = 40 // hash, size; then an item for each chunk
 	changeTable  = 56 // id, time, four lengths; then four bytes for each dependency
 	opTable      = 64
+	packedTable  = 4  // number of the first; then an id for each change
+	idSize       = 32
 )
 
 // A place is where a frame begins: the number of its segment above 32 bits of offset.
@@ -80,6 +91,9 @@ type header struct {
 func (h header) table() uint64 {
 	switch h.kind {
 	case kindSegment:
+		if h.flags == flagBase {
+			return baseTable
+		}
 		return segmentTable
 	case kindBlobs:
 		return uint64(h.items) * blobItem
@@ -89,6 +103,10 @@ func (h header) table() uint64 {
 		return changeTable + uint64(h.items)*4
 	case kindOp:
 		return opTable
+	case kindChanges:
+		return packedTable + uint64(h.items)*idSize
+	case kindOps:
+		return packedTable
 	default:
 		return 0
 	}
@@ -101,14 +119,15 @@ func (h header) size() int64 {
 
 func (h header) check() error {
 	limits := [numKinds]uint32{kindSegment: 1<<32 - 1, kindBlobs: maxBlobItems, kindList: maxChunks, kindChange: maxDeps,
-		kindStates: maxStates, kindOp: maxStates}
+		kindStates: maxStates, kindOp: maxStates, kindChanges: maxPacked, kindOps: maxPacked}
+	flags := [numKinds]uint16{kindSegment: flagBase, kindChange: changeFlags}
 	if h.kind == 0 || h.kind >= numKinds || h.codec >= numCodecs {
 		return fmt.Errorf("no such kind of frame: %d, codec %d", h.kind, h.codec)
 	}
 	if h.items > limits[h.kind] || h.raw > maxRaw {
 		return fmt.Errorf("a frame claims %d items, %d bytes", h.items, h.raw)
 	}
-	if h.flags != 0 && (h.kind != kindChange || h.flags > changeFlags) {
+	if h.flags > flags[h.kind] {
 		return fmt.Errorf("unknown flags %#x", h.flags)
 	}
 	table := h.table()
@@ -209,10 +228,15 @@ func beginFrame(buf []byte) ([]byte, int) {
 // endFrame appends the contents after the table of the frame that begins at start, pads it, and fills in the header.
 // The checksum waits until the frame's place is known.
 func endFrame(buf []byte, start int, kind frameKind, flags uint16, items int, contents []byte) []byte {
+	return endFrameWith(&encoders, buf, start, kind, flags, items, contents)
+}
+
+// endFrameWith is endFrame with encoders of another level.
+func endFrameWith(enc *sync.Pool, buf []byte, start int, kind frameKind, flags uint16, items int, contents []byte) []byte {
 	h := header{kind: kind, flags: flags, raw: uint32(len(contents)), items: uint32(items)}
 	table := len(buf)
 	if len(contents) >= minCompress {
-		buf = compress(buf, contents)
+		buf = compressWith(enc, buf, contents)
 		h.codec = codecZstd
 	}
 	if h.codec == codecRaw || len(buf)-table >= len(contents) {

@@ -40,17 +40,17 @@ type indexFiles struct {
 	bad     [numColumns]bool // the sorted list has a damaged entry
 }
 
-// openIndexes maps the indexes. What cannot be opened is as good as empty. The caller holds mu.
-func (s *Store) openIndexes() (f indexFiles) {
+// openIndexes maps the indexes of a log. What cannot be opened is as good as empty. The caller holds mu.
+func (s *Store) openIndexes(logID uint64) (f indexFiles) {
 	for c := range numColumns {
 		b, n := s.mapIndex(indexName(s.dir, c), recordSizes[c])
-		if n > 0 && string(b[:indexHeader]) == string(appendIndexHeader(nil, columnMagic, s.log.id, c, 0)) {
+		if n > 0 && string(b[:indexHeader]) == string(appendIndexHeader(nil, columnMagic, logID, c, 0)) {
 			f.columns[c] = b[indexHeader:]
 		}
 	}
 	for _, c := range []column{changesCol, blobsCol} {
 		b, n := s.mapIndex(orderName(s.dir, c), orderEntry)
-		if n > 0 && string(b[:indexHeader]) == string(appendIndexHeader(nil, orderMagic, s.log.id, c, n)) {
+		if n > 0 && string(b[:indexHeader]) == string(appendIndexHeader(nil, orderMagic, logID, c, n)) {
 			f.orders[c] = b[indexHeader:]
 		}
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 )
 
@@ -12,32 +13,66 @@ func (s *Store) load(verify bool) error {
 	return s.loadLocked(verify)
 }
 
+// loadLocked loads the log that counts now, which after a repack is another than before.
 func (s *Store) loadLocked(verify bool) error {
-	h := readHead(s.fsys, s.dir, s.log.id)
-	files := s.openIndexes()
-	known, from, err := s.lastKnown(h, &files)
+	if t := s.now.Load(); t != nil {
+		if moved, err := s.moved(t.log); err != nil || !moved {
+			return errors.Join(err, s.loadLog(t.log, verify))
+		}
+	}
+	l, err := openLog(s.fsys, s.dir)
+	if err != nil {
+		return err
+	}
+	var logs []*log
+	if p := s.logs.Load(); p != nil {
+		logs = *p
+	}
+	// Those before stay open: what was got from them is valid until Close.
+	grown := append(logs[:len(logs):len(logs)], l)
+	s.logs.Store(&grown)
+	return s.loadLog(l, verify)
+}
+
+// moved reports whether the log that counts begins elsewhere than l.
+func (s *Store) moved(l *log) (bool, error) {
+	if s.writing { // nobody else writes, and a repack of this process shows what it made
+		return false, nil
+	}
+	ls, err := listLog(s.fsys, s.dir)
+	if err != nil {
+		return false, err
+	}
+	first, base := ls.first()
+	return first != l.first || base != l.based, nil
+}
+
+func (s *Store) loadLog(l *log, verify bool) error {
+	h := readHead(s.fsys, s.dir, l.id)
+	files := s.openIndexes(l.id)
+	known, from, err := l.lastKnown(h, &files)
 	if err != nil {
 		return err
 	}
 	if verify {
-		files.verify(s.log.id)
+		files.verify(l.id)
 	}
-	if from, err = s.covered(from, files.have()); err != nil {
+	if from, err = l.covered(from, files.have()); err != nil {
 		return err
 	}
-	t := &tables{logID: s.log.id, n: from.n, op: from.op, end: from.end}
+	t := &tables{log: l, logID: l.id, n: from.n, op: from.op, end: from.end}
 	for c := range t.cols {
 		t.cols[c] = columnData{size: recordSizes[c], base: files.columns[c][:int(from.n[c])*recordSizes[c]]}
 	}
 	add := t.add
-	if now := s.now.Load(); s.writing { // the op of this process's own transaction may lie there, not yet durable
+	if now := s.now.Load(); s.writing && now.log == l { // the op of this process's own transaction may lie there, not yet durable
 		add = func(b *batch) {
 			if b.n.within(now.n) {
 				t.add(b)
 			}
 		}
 	}
-	end, tail, err := s.log.scan(t.end, t.n, t.op, add)
+	end, tail, err := l.scan(t.end, t.n, t.op, add)
 	if err != nil {
 		return fmt.Errorf("read the log: %w", err)
 	}
@@ -47,11 +82,11 @@ func (s *Store) loadLocked(verify bool) error {
 	// With a head a tail is some writer's at work, or left for the next to look at. Without, nothing says that it is
 	// not damage inside the log.
 	if tail && h == nil {
-		if err := s.log.damageBefore(end, t.n[opsCol]); err != nil {
+		if err := l.damageBefore(end, t.n[opsCol]); err != nil {
 			return err
 		}
 	}
-	if err := s.log.forget(end.segment() + 1); err != nil {
+	if err := l.forget(end.segment() + 1); err != nil {
 		return err
 	}
 	t.lookup = [numColumns]*lookup{changesCol: files.lookup(changesCol), blobsCol: files.lookup(blobsCol)}
@@ -82,36 +117,39 @@ type standing struct {
 	n   counts
 }
 
-var beginning = standing{end: placeAt(1, segmentStart)}
+func (l *log) beginning() standing { return standing{end: l.start} }
 
 // lastKnown returns the last op that is known without a scan, and how many ops are known to be acknowledged: by the
 // head, or if that is lost by the index of ops, which like it is only written after the log's sync.
-func (s *Store) lastKnown(h *head, files *indexFiles) (known uint32, st standing, err error) {
+func (l *log) lastKnown(h *head, files *indexFiles) (known uint32, st standing, err error) {
 	if h != nil {
 		known = h.n[opsCol]
-		if st, ok := s.standingAt(h.op, known); ok && st.end == h.end && st.n == h.n {
+		if st, ok := l.standingAt(h.op, known); ok && st.end == h.end && st.n == h.n {
 			return known, st, nil
 		}
 		// What head says was acknowledged is not there. A scan finds out where the log is damaged.
-		return known, beginning, nil
+		return known, l.beginning(), nil
 	}
 	ops := files.columns[opsCol]
 	for n := uint32(len(ops) / recordSizes[opsCol]); n > 0; n-- {
 		rec := ops[int(n-1)*recordSizes[opsCol]:][:recordSizes[opsCol]]
-		if !recordOK(rec, s.log.id, opsCol, n-1) {
+		if !recordOK(rec, l.id, opsCol, n-1) {
 			continue
 		}
-		if st, ok := s.standingAt(opRecordPlace(rec), n); ok {
+		if st, ok := l.standingAt(opRecordPlace(rec), n); ok {
 			return n, st, nil
 		}
-		return n, beginning, nil
+		return n, l.beginning(), nil
 	}
-	return 0, beginning, nil
+	return l.packed.n[opsCol], l.packed, nil
 }
 
 // standingAt returns where the log stands after the op at p, if that is a valid op that brings them to n.
-func (s *Store) standingAt(p place, n uint32) (standing, bool) {
-	t, end, err := s.log.opTable(p)
+func (l *log) standingAt(p place, n uint32) (standing, bool) {
+	if l.based && p == l.packed.op {
+		return l.packed, n == l.packed.n[opsCol]
+	}
+	t, end, err := l.opTable(p)
 	if err != nil || t.number != n-1 || t.n[opsCol] != n {
 		return standing{}, false
 	}
@@ -119,18 +157,21 @@ func (s *Store) standingAt(p place, n uint32) (standing, bool) {
 }
 
 // covered goes back from op to op until the indexes have all records.
-func (s *Store) covered(st standing, have counts) (standing, error) {
+func (l *log) covered(st standing, have counts) (standing, error) {
 	for st.op != 0 && !st.n.within(have) {
-		t, _, err := s.log.opTable(st.op)
+		if l.based && st.op == l.packed.op {
+			return l.beginning(), nil
+		}
+		t, _, err := l.opTable(st.op)
 		if err != nil {
 			return st, err
 		}
 		if t.prev == 0 {
-			return beginning, nil
+			return l.beginning(), nil
 		}
-		before, ok := s.standingAt(t.prev, t.number)
+		before, ok := l.standingAt(t.prev, t.number)
 		if !ok {
-			return beginning, nil // the scan from there meets the damage, or not
+			return l.beginning(), nil // the scan from there meets the damage, or not
 		}
 		st = before
 	}

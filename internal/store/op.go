@@ -144,31 +144,44 @@ func (s *Store) readOp(n uint32) (*Op, error) {
 	if !ok {
 		return nil, s.missing()
 	}
-	t, body, err := s.log.op(opRecordPlace(rec))
+	t, body, err := s.op(opRecordPlace(rec), n)
 	if err != nil {
 		return nil, err
 	}
 	return &Op{N: t.number, Time: t.time, User: body.user, Command: body.command}, nil
 }
 
-// op reads the frame of the op at p.
-func (l *log) op(p place) (opTableFields, opBody, error) {
-	f, err := l.frame(p)
+// op reads the op numbered n, which lies in the frame at p.
+func (s *Store) op(p place, n uint32) (t opTableFields, body opBody, err error) {
+	f, err := s.holder(p)
+	if err != nil {
+		return t, body, err
+	}
+	switch f.kind {
+	case kindOp:
+		t, body, err = singleOp(f)
+	case kindOps:
+		t, body, err = packedOp(f, n)
+	default:
+		err = errOp
+	}
+	if err == nil && t.number != n {
+		err = errOp
+	}
+	if err != nil {
+		return t, body, damaged(p, err)
+	}
+	return t, body, nil
+}
+
+// singleOp reads an OP frame.
+func singleOp(f frame) (opTableFields, opBody, error) {
+	contents, err := f.view()
 	if err != nil {
 		return opTableFields{}, opBody{}, err
 	}
-	if f.kind != kindOp {
-		return opTableFields{}, opBody{}, damaged(p, errOp)
-	}
-	contents, err := f.view()
-	if err != nil {
-		return opTableFields{}, opBody{}, damaged(p, err)
-	}
 	body, err := parseOpBody(contents)
-	if err != nil {
-		return opTableFields{}, opBody{}, damaged(p, err)
-	}
-	return parseOpTable(f.table), body, nil
+	return parseOpTable(f.table), body, err
 }
 
 // opTable reads the table of the op at p and the place after it.

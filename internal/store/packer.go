@@ -143,7 +143,7 @@ func (p *Packer) place() error {
 	if err != nil {
 		return p.tx.failWith(fmt.Errorf("write %s: %w", display(w.at.segment()), err))
 	}
-	p.tx.wrote(w, len(p.out))
+	p.tx.early.wrote(w, len(p.out))
 	p.out, p.refs = p.out[:0], p.refs[:0]
 	return nil
 }
@@ -200,7 +200,7 @@ func (b *batch) addRef(buf []byte, r frameRef, p place) error {
 // nextSegment goes on in a new file. The caller holds mu.
 func (tx *Tx) nextSegment() error {
 	n := tx.at.segment() + 1
-	if n > maxSegments {
+	if n-tx.t.log.first >= maxSegments || n > maxSegmentNumber {
 		return errFull
 	}
 	name := segmentName(tx.s.dir, n)

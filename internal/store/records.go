@@ -115,15 +115,24 @@ type blobRecord struct {
 	size int64
 	item uint32 // in the frame
 	list bool   // the frame is a LIST
+
+	// shared says of a content of smallBlob or more that the frame has others too; smaller ones nearly always share.
+	shared bool
 }
 
-const listBit = 1 << 31
+const (
+	listBit   = 1 << 31
+	sharedBit = 1 << 30
+)
 
 func (r *blobRecord) append(b []byte, logID uint64, n uint32) []byte {
 	le, start := binary.LittleEndian, len(b)
 	item := r.item
 	if r.list {
 		item |= listBit
+	}
+	if r.shared {
+		item |= sharedBit
 	}
 	b = append(b, r.hash[:]...)
 	b = le.AppendUint64(b, uint64(r.at))
@@ -137,7 +146,7 @@ func parseBlobRecord(b []byte) (r blobRecord) {
 	copy(r.hash[:], b)
 	r.at, r.size = place(le.Uint64(b[32:])), int64(le.Uint64(b[40:]))
 	item := le.Uint32(b[48:])
-	r.item, r.list = item&^listBit, item&listBit != 0
+	r.item, r.list, r.shared = item&^(listBit|sharedBit), item&listBit != 0, item&sharedBit != 0
 	return r
 }
 

@@ -13,6 +13,14 @@ var errTail = errors.New("the log ends here")
 // each batch that an op commits. It returns the place after the last of them and whether anything but the log's end
 // follows it. An error is of reading, never of what was read: an incomplete or damaged batch is a tail.
 func (l *log) scan(from place, n counts, last place, add func(*batch)) (end place, tail bool, err error) {
+	if l.based && from == l.start {
+		b, err := l.scanBase()
+		if err != nil {
+			return from, true, err
+		}
+		add(b)
+		from, n, last = b.end, b.n, b.op
+	}
 	end = from
 	r := frameReader{log: l, at: from}
 	for {
@@ -31,6 +39,28 @@ func (l *log) scan(from place, n counts, last place, add func(*batch)) (end plac
 		add(b)
 	}
 }
+
+// scanBase reads what a base holds. It was complete before it got its name, so whatever cannot be read is damage.
+func (l *log) scanBase() (*batch, error) {
+	b := &batch{logID: l.id, base: true}
+	r := frameReader{log: l, at: l.start}
+	for r.at != l.packed.end {
+		err := r.next(b)
+		if errors.Is(err, errTail) || err == nil && r.at > l.packed.end {
+			return nil, damaged(r.at, errBaseFrame)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	b.end = r.at
+	if b.n != l.packed.n || b.op != l.packed.op {
+		return nil, damaged(l.start, errBase)
+	}
+	return b, nil
+}
+
+var errBaseFrame = errors.New("what was packed is not there")
 
 // Windows of a frameReader: a command that finds nothing new reads little, a scan of everything reads in large steps.
 const (
@@ -126,11 +156,11 @@ func (r *frameReader) open() error {
 // nextSegment moves to the segment after, if it goes on from exactly where r stands.
 func (r *frameReader) nextSegment() error {
 	next := placeAt(r.at.segment()+1, 0)
-	id, before, err := r.log.readSegmentFrame(next.segment())
+	h, err := r.log.readSegmentFrame(next.segment())
 	if errors.Is(err, fs.ErrNotExist) {
 		return errTail
 	}
-	if errors.Is(err, ErrDamaged) || err == nil && (id != r.log.id || before != uint64(r.at.off())) {
+	if errors.Is(err, ErrDamaged) || err == nil && (h.id != r.log.id || h.before != uint64(r.at.off())) {
 		// Left from a transaction that never ended, unless something proves otherwise.
 		r.more = true
 		return errTail

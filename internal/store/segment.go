@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 
@@ -27,10 +26,14 @@ const remapMin = 1 << 20
 
 // log reads the segments. Only what is committed is mapped: no writer ever truncates that.
 type log struct {
-	fsys vfs.FS
-	dir  string
-	id   uint64
-	end  atomic.Uint64 // the place after the last op that is committed
+	fsys   vfs.FS
+	dir    string
+	id     uint64
+	first  uint32   // the segment that it begins with
+	based  bool     // which is a base
+	start  place    // of the first frame after the segment's own
+	packed standing // where the log stands behind what the base holds; at start without one
+	end    atomic.Uint64 // the place after the last op that is committed
 
 	mu   sync.Mutex // guards growing of segs and mapping
 	segs atomic.Pointer[[]*segment]
@@ -46,17 +49,19 @@ type segment struct {
 	mappings []vfs.Mapping // all that were made; slices of the older ones may still be in use
 }
 
-func segmentName(dir string, n uint32) string {
-	return filepath.Join(dir, "log", fmt.Sprintf("%08d.seg", n))
+// name is the file of a segment.
+func (l *log) name(n uint32) string {
+	if n == l.first && l.based {
+		return logName(l.dir, n, baseSuffix)
+	}
+	return segmentName(l.dir, n)
 }
-
-// display is a segment's name as a person sees it.
-func display(n uint32) string { return fmt.Sprintf("log/%08d.seg", n) }
 
 // segment returns an open segment, or an error that is fs.ErrNotExist when there is none.
 func (l *log) segment(n uint32) (*segment, error) {
-	if segs := l.segs.Load(); segs != nil && uint64(n) <= uint64(len(*segs)) && n > 0 {
-		if s := (*segs)[n-1]; s != nil {
+	i := n - l.first // of a number below, a huge one
+	if segs := l.segs.Load(); segs != nil && uint64(i) < uint64(len(*segs)) {
+		if s := (*segs)[i]; s != nil {
 			return s, nil
 		}
 	}
@@ -66,21 +71,21 @@ func (l *log) segment(n uint32) (*segment, error) {
 	if p := l.segs.Load(); p != nil {
 		segs = *p
 	}
-	if n == 0 || n > maxSegments {
+	if i >= maxSegments || n > maxSegmentNumber {
 		return nil, fmt.Errorf("open segment %d: %w", n, fs.ErrNotExist)
 	}
-	if int(n) <= len(segs) && segs[n-1] != nil {
-		return segs[n-1], nil
+	if int(i) < len(segs) && segs[i] != nil {
+		return segs[i], nil
 	}
-	name := segmentName(l.dir, n)
+	name := l.name(n)
 	f, err := l.fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
 	s := &segment{name: name, number: n, file: f}
-	grown := make([]*segment, max(len(segs), int(n)))
+	grown := make([]*segment, max(len(segs), int(i)+1))
 	copy(grown, segs)
-	grown[n-1] = s
+	grown[i] = s
 	l.segs.Store(&grown)
 	return s, nil
 }
@@ -93,21 +98,22 @@ func (l *log) forget(n uint32) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.segs.Load()
-	if p == nil || len(*p) < int(n) {
+	i := int(n - l.first)
+	if p == nil || len(*p) <= i {
 		return nil
 	}
 	var errs []error
-	for _, s := range (*p)[n-1:] {
+	for _, s := range (*p)[i:] {
 		if s != nil {
 			errs = append(errs, s.close())
 		}
 	}
-	kept := (*p)[: n-1 : n-1]
+	kept := (*p)[:i:i]
 	l.segs.Store(&kept)
 	return errors.Join(errs...)
 }
 
-func (l *log) close() error { return l.forget(1) }
+func (l *log) close() error { return l.forget(l.first) }
 
 func (s *segment) close() error {
 	var errs []error
@@ -225,17 +231,58 @@ func segmentFrame(n uint32, logID uint64, lenBefore uint32) []byte {
 	return b
 }
 
-// segmentStart is where the first frame after a segment's own lies.
-const segmentStart = headerSize + segmentTable
+// baseFrame makes the frame that begins a base, which tells where the log stands behind what is packed.
+func baseFrame(n uint32, logID uint64, packed standing) []byte {
+	b, start := beginFrame(nil)
+	b = binary.LittleEndian.AppendUint64(b, logID)
+	b = binary.LittleEndian.AppendUint64(b, 0)
+	b = binary.LittleEndian.AppendUint64(b, uint64(packed.op))
+	b = binary.LittleEndian.AppendUint64(b, uint64(packed.end))
+	b = packed.n.append(b)
+	b = append(b, 0, 0, 0, 0)
+	b = endFrame(b, start, kindSegment, flagBase, int(n), nil)
+	seal(b, logID, placeAt(n, 0))
+	return b
+}
+
+// Where the first frame after a segment's own lies.
+const (
+	segmentStart = headerSize + segmentTable
+	baseStart    = headerSize + baseTable
+)
+
+// segmentHead is what the frame that begins a segment tells.
+type segmentHead struct {
+	id     uint64
+	before uint64   // length of the segment before
+	packed standing // of a base
+}
+
+var (
+	errSegment = errors.New("the segment does not begin with its number")
+	errBase    = errors.New("the base does not say what it holds")
+)
 
 // readSegmentFrame reads the frame that begins segment n.
-func (l *log) readSegmentFrame(n uint32) (logID uint64, lenBefore uint64, err error) {
-	f, err := l.frame(placeAt(n, 0))
+func (l *log) readSegmentFrame(n uint32) (h segmentHead, err error) {
+	p := placeAt(n, 0)
+	f, err := l.frame(p)
 	if err != nil {
-		return 0, 0, err
+		return h, err
 	}
-	if f.kind != kindSegment || f.items != n || len(f.stored) != 0 {
-		return 0, 0, damaged(placeAt(n, 0), errors.New("the segment does not begin with its number"))
+	base := n == l.first && l.based
+	if f.kind != kindSegment || f.items != n || len(f.stored) != 0 || (f.flags == flagBase) != base {
+		return h, damaged(p, errSegment)
 	}
-	return binary.LittleEndian.Uint64(f.table), binary.LittleEndian.Uint64(f.table[8:]), nil
+	le := binary.LittleEndian
+	h.id, h.before = le.Uint64(f.table), le.Uint64(f.table[8:])
+	if !base {
+		return h, nil
+	}
+	h.packed = standing{op: place(le.Uint64(f.table[16:])), end: place(le.Uint64(f.table[24:])), n: parseCounts(f.table[32:])}
+	if h.before != 0 || le.Uint32(f.table[52:]) != 0 || h.packed.n[opsCol] == 0 ||
+		h.packed.op < placeAt(n, baseStart) || h.packed.end <= h.packed.op {
+		return h, damaged(p, errBase)
+	}
+	return h, nil
 }

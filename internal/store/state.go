@@ -136,7 +136,7 @@ func (s *Store) State(n uint32) (State, error) {
 }
 
 func (s *Store) readState(p place, off uint32, n counts) (State, error) {
-	f, err := s.log.frame(p)
+	f, err := s.holder(p)
 	if err != nil {
 		return State{}, err
 	}

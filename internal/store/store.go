@@ -47,11 +47,11 @@ func unreadable(p place, err error) error {
 type Store struct {
 	fsys vfs.FS
 	dir  string
-	log  *log
 
 	segmentMax, tailMin uint32 // segmentSize and tailMin but in tests
 
 	now    atomic.Pointer[tables]
+	logs   atomic.Pointer[[]*log] // that now is of and those before it, ascending
 	frames frameCache
 	view   atomic.Pointer[cachedView]
 	failed atomic.Pointer[error] // see Err
@@ -67,13 +67,8 @@ func Open(fsys vfs.FS, dir string) (*Store, error) {
 	if err := checkFormat(fsys, dir); err != nil {
 		return nil, err
 	}
-	s := &Store{fsys: fsys, dir: dir, log: &log{fsys: fsys, dir: dir}, segmentMax: segmentSize, tailMin: tailMin}
-	id, _, err := s.log.readSegmentFrame(1)
-	if err == nil {
-		s.log.id = id
-		err = s.load(false)
-	}
-	if err != nil {
+	s := &Store{fsys: fsys, dir: dir, segmentMax: segmentSize, tailMin: tailMin}
+	if err := s.load(false); err != nil {
 		return nil, errors.Join(fmt.Errorf("open repository %s: %w", dir, err), s.Close())
 	}
 	return s, nil
@@ -83,7 +78,12 @@ func Open(fsys vfs.FS, dir string) (*Store, error) {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	errs := []error{s.log.close()}
+	var errs []error
+	if logs := s.logs.Load(); logs != nil {
+		for _, l := range *logs {
+			errs = append(errs, l.close())
+		}
+	}
 	for _, m := range s.mappings {
 		errs = append(errs, m.Close())
 	}
@@ -107,19 +107,24 @@ func (s *Store) Refresh() error {
 
 func (s *Store) refresh() error {
 	t := s.now.Load()
-	h := readHead(s.fsys, s.dir, s.log.id)
+	if moved, err := s.moved(t.log); err != nil {
+		return err
+	} else if moved {
+		return s.loadLocked(false)
+	}
+	h := readHead(s.fsys, s.dir, t.logID)
 	if h != nil && h.n[opsCol] >= t.n[opsCol] && uint64(h.end-t.end) > refreshMax {
 		return s.loadLocked(false)
 	}
 	next := t.clone()
-	end, _, err := s.log.scan(t.end, t.n, t.op, next.add)
+	end, _, err := t.log.scan(t.end, t.n, t.op, next.add)
 	if err != nil {
 		return fmt.Errorf("read what others committed: %w", err)
 	}
 	if h != nil && h.n[opsCol] > next.n[opsCol] {
 		return lost(end, h.n[opsCol])
 	}
-	if err := s.log.forget(end.segment() + 1); err != nil {
+	if err := t.log.forget(end.segment() + 1); err != nil {
 		return err
 	}
 	next.setHint(h)
@@ -129,7 +134,7 @@ func (s *Store) refresh() error {
 
 // show makes t what readers see. The caller holds mu.
 func (s *Store) show(t *tables) {
-	s.log.end.Store(uint64(t.end))
+	t.log.end.Store(uint64(t.end))
 	s.now.Store(t)
 }
 

@@ -12,6 +12,7 @@ import (
 // tables is what a reader knows of the log: the columns up to the last op. It never changes once it is shown; its
 // extra slices may grow beyond what it counts.
 type tables struct {
+	log    *log
 	logID  uint64
 	n      counts
 	cols   [numColumns]columnData

@@ -74,11 +74,18 @@ func (s *Store) begin(lock io.Closer) (*Tx, error) {
 		return nil, err
 	}
 	t := s.now.Load()
-	file, err := s.fsys.OpenFile(segmentName(s.dir, t.end.segment()), os.O_RDWR, 0)
+	file, err := s.fsys.OpenFile(t.log.name(t.end.segment()), os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.dropTail(t, file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	ls, err := listLog(s.fsys, s.dir)
+	if err == nil {
+		err = s.sweep(t.log, &ls, t.end.segment())
+	}
+	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	s.writing = true
@@ -104,17 +111,18 @@ func (s *Store) dropTail(t *tables, file vfs.File) error {
 	if st.Size == int64(t.end.off()) && nextErr != nil {
 		return nil
 	}
-	if err := s.log.damageBefore(t.end, t.n[opsCol]); err != nil {
+	if err := t.log.damageBefore(t.end, t.n[opsCol]); err != nil {
 		return err
 	}
-	return s.truncate(t.end, file)
+	return s.truncate(t, file)
 }
 
 // truncate cuts the log after end. Where the system refuses, as Windows does while a reader has the file mapped, what
 // is left there is written over, and no frame of it can be taken for one of the next transaction: its checksum or its
 // op's number is not the one expected.
-func (s *Store) truncate(end place, file vfs.File) error {
-	if err := s.log.forget(end.segment() + 1); err != nil {
+func (s *Store) truncate(t *tables, file vfs.File) error {
+	end := t.end
+	if err := t.log.forget(end.segment() + 1); err != nil {
 		return err
 	}
 	for n := end.segment() + 1; ; n++ {
@@ -276,7 +284,7 @@ func (tx *Tx) Abort() error {
 		return nil
 	}
 	first := append(tx.older, tx.file)[0] // the segment that was being written when it began
-	return tx.end(func() error { return tx.s.truncate(tx.t.end, first) })
+	return tx.end(func() error { return tx.s.truncate(tx.t, first) })
 }
 
 // end closes what the transaction holds, after last, and releases the lock.

@@ -279,23 +279,24 @@ func (e viewEntry) check(states uint32) error {
 	return nil
 }
 
-// cachedView is the view of the op at a place; nobody alters it.
+// cachedView is the view of the last of so many ops; nobody alters it.
 type cachedView struct {
 	op   place
+	ops  uint32
 	view *View
 }
 
 // View returns the view of the last operation. It is shared: alter a Clone.
 func (s *Store) View() (*View, error) {
 	t := s.now.Load()
-	if c := s.view.Load(); c != nil && c.op == t.op {
+	if c := s.view.Load(); c != nil && c.op == t.op && c.ops == t.n[opsCol] {
 		return c.view, nil
 	}
-	v, err := s.viewAt(t.op)
+	v, err := s.viewAt(t.op, t.n[opsCol])
 	if err != nil {
 		return nil, fmt.Errorf("read the view: %w", err)
 	}
-	s.view.Store(&cachedView{t.op, v})
+	s.view.Store(&cachedView{t.op, t.n[opsCol], v})
 	return v, nil
 }
 
@@ -305,16 +306,17 @@ func (s *Store) OpView(n uint32) (*View, error) {
 	if !ok {
 		return nil, fmt.Errorf("read the view of operation %d: %w", n, s.missing())
 	}
-	v, err := s.viewAt(opRecordPlace(rec))
+	v, err := s.viewAt(opRecordPlace(rec), n+1)
 	if err != nil {
 		return nil, fmt.Errorf("read the view of operation %d: %w", n, err)
 	}
 	return v, nil
 }
 
-func (s *Store) viewAt(p place) (*View, error) {
+// viewAt reads the view of the last of so many ops, which lies at p; of none it is empty.
+func (s *Store) viewAt(p place, ops uint32) (*View, error) {
 	v := NewView()
-	links, err := s.viewChain(p, true)
+	links, err := s.viewChain(p, ops, true)
 	if err != nil {
 		return nil, err
 	}
@@ -333,28 +335,40 @@ type viewLink struct {
 	view  []byte // encoded: a difference, or in the last link all
 }
 
-// viewChain reads the encoded views that make the view of the op at p, from it down to a full one. Each op's depth has
-// one bit less than the one before, so there are at most 33. Without whole the full view itself is not read.
-func (s *Store) viewChain(p place, whole bool) (links []viewLink, err error) {
-	for p != 0 {
-		t, body, err := s.log.op(p)
+// viewChain reads the encoded views that make the view of the last of so many ops, which lies at p, from it down to a full
+// one. Each op's depth has one bit less than the one before, so there are at most 33. Without whole the full view itself
+// is not read.
+func (s *Store) viewChain(p place, ops uint32, whole bool) (links []viewLink, err error) {
+	for ops > 0 {
+		t, body, err := s.op(p, ops-1)
 		if err != nil {
 			return nil, err
 		}
 		if len(links) > 0 && t.chain.depth != lowestCleared(links[len(links)-1].chain.depth) {
 			return nil, damaged(p, errView)
 		}
-		if full := t.view&viewFull != 0; full != (t.chain.depth == 0) || full != (t.chain.base == 0) || t.view > viewFull|viewBlob {
+		if full := t.view&viewFull != 0; full != (t.chain.depth == 0) || t.view > viewFull|viewBlob || t.chain.depth >= ops {
 			return nil, damaged(p, errView)
 		}
 		link := viewLink{at: p, chain: t.chain}
-		if whole || t.chain.base != 0 {
+		if whole || t.chain.depth != 0 {
 			if link.view, err = s.encodedView(p, t.view, body.view); err != nil {
 				return nil, err
 			}
 		}
 		links = append(links, link)
-		p = t.chain.base
+		if t.chain.depth == 0 {
+			break
+		}
+		// Ops of a chain follow one another.
+		ops -= t.chain.depth - lowestCleared(t.chain.depth)
+		if p = t.chain.base; p == 0 { // a packed op: it has a number only
+			rec, _, ok := s.record(opsCol, ops-1)
+			if !ok {
+				return nil, s.missing()
+			}
+			p = opRecordPlace(rec)
+		}
 	}
 	return links, nil
 }

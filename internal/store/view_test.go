@@ -81,7 +81,7 @@ func TestViewChain(t *testing.T) {
 				if i == 0 {
 					before = s.now.Load().end
 				}
-				links, err := s.viewChain(s.now.Load().op, true)
+				links, err := s.viewChain(s.now.Load().op, s.NumOps(), true)
 				if err != nil {
 					t.Fatal(err)
 				}
