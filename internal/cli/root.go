@@ -77,7 +77,7 @@ There is no staging area: oxy commit records everything that changed.`,
 	add(groupPast, logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a))
 	add(groupPlace, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
 	add(groupFiles, mvCommand(a), rmCommand(a), untrackCommand(a))
-	add(groupSelf, opCommand(a), versionCommand(a))
+	add(groupSelf, gcCommand(a), opCommand(a), versionCommand(a))
 	help := helpCommand()
 	help.GroupID = groupSelf
 	root.SetHelpCommand(help)
@@ -182,7 +182,7 @@ var habits = []struct{ verb, next string }{
 	{"merge", "Merging is not built yet."},
 	{"rebase", "Changes need no rebase; merging is not built yet."},
 	{"cherry-pick", "Picking single changes is not built yet."},
-	{"gc", "Packing the store is not built yet."},
+	{"repack", "Pack the repository with: oxy gc"}, {"prune", "Pack the repository with: oxy gc"},
 	{"fsck", "Checking the store is not built yet."},
 }
 

@@ -23,6 +23,14 @@ const (
 // lockTries is how often the writers' lock is tried, with waits that grow to a tenth of a second: five seconds in all.
 const lockTries = 60
 
+// waitForLock waits a little longer before each new try.
+func waitForLock(tries int) bool {
+	if tries > 0 {
+		time.Sleep(min(time.Duration(tries)*2*time.Millisecond, 100*time.Millisecond))
+	}
+	return tries < lockTries
+}
+
 // tx is a transaction of the store with what repo derives from it.
 type tx struct {
 	*store.Tx
@@ -36,12 +44,7 @@ func (r *Repo) begin() (*tx, error) {
 	done := r.opt.Timings.Phase("begin")
 	defer done(0)
 	hint := r.store.Hint()
-	t, err := r.store.Begin(func(tries int) bool {
-		if tries > 0 {
-			time.Sleep(min(time.Duration(tries)*2*time.Millisecond, 100*time.Millisecond))
-		}
-		return tries < lockTries
-	})
+	t, err := r.store.Begin(waitForLock)
 	if err != nil {
 		return nil, storeError(err)
 	}

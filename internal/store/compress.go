@@ -22,7 +22,7 @@ const minCompress = 64
 var (
 	encoders       = sync.Pool{New: func() any { return newEncoder(level) }}
 	packedEncoders = sync.Pool{New: func() any { return newEncoder(levelPacked) }}
-	decoders = sync.Pool{New: func() any {
+	decoders       = sync.Pool{New: func() any {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxRaw),
 			zstd.WithDecodeAllCapLimit(true))
 		if err != nil {

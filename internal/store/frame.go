@@ -66,7 +66,7 @@ const (
 	listTable    = 40 // hash, size; then an item for each chunk
 	changeTable  = 56 // id, time, four lengths; then four bytes for each dependency
 	opTable      = 64
-	packedTable  = 4  // number of the first; then an id for each change
+	packedTable  = 4 // number of the first; then an id for each change
 	idSize       = 32
 )
 

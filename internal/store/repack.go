@@ -14,6 +14,8 @@ type RepackOptions struct {
 	Wait     func(tries int) bool    // for the writers' lock, as for vfs.FS.Lock
 	Progress func(done, total int64) // in records; called from one goroutine; nil: none
 	Force    bool                    // even where it gains less than a tenth
+	// Publish, if any, is called as by Commit, whether the log was packed or not: it may pack what the caller derives.
+	Publish func() (hint []byte, err error)
 }
 
 // RepackStats are lengths of the log in bytes.
@@ -38,11 +40,20 @@ func (s *Store) Repack(ctx context.Context, o RepackOptions) (st RepackStats, er
 	if r.w != nil {
 		err = errors.Join(err, r.w.close(!r.stats.Packed))
 	}
-	err = errors.Join(err, tx.end(func() error {
-		if !r.stats.Packed {
-			return nil
+	hint := s.Hint()
+	if err == nil && o.Publish != nil {
+		if hint, err = o.Publish(); err != nil || len(hint) > maxHint {
+			hint, err = nil, nil
 		}
-		return r.settle()
+	}
+	err = errors.Join(err, tx.end(func() error {
+		switch {
+		case r.stats.Packed:
+			return r.settle(hint)
+		case err == nil && r.t.n[opsCol] > 0:
+			s.derive(s.now.Load(), r.t.n, hint)
+		}
+		return nil
 	}))
 	if err != nil {
 		return r.stats, fmt.Errorf("pack the log: %w", err)
@@ -113,10 +124,10 @@ func (l *log) length(end place) (all, packed int64, err error) {
 }
 
 // settle derives what the new log needs, shows it, and removes the old one. The caller holds mu.
-func (r *repack) settle() error {
+func (r *repack) settle(hint []byte) error {
 	s, t := r.s, r.w.tables()
 	// The head first: with it a reader finds the hint, and what is missing of the indexes it can read from the log.
-	h := head{op: t.op, end: t.end, n: t.n, hint: s.now.Load().hint}
+	h := head{op: t.op, end: t.end, n: t.n, hint: hint}
 	_ = vfs.WriteFileAtomic(s.fsys, filepath.Join(s.dir, headName), h.encode(t.logID), false)
 	s.mend = true
 	s.writeIndexes(t, counts{})

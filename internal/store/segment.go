@@ -29,10 +29,10 @@ type log struct {
 	fsys   vfs.FS
 	dir    string
 	id     uint64
-	first  uint32   // the segment that it begins with
-	based  bool     // which is a base
-	start  place    // of the first frame after the segment's own
-	packed standing // where the log stands behind what the base holds; at start without one
+	first  uint32        // the segment that it begins with
+	based  bool          // which is a base
+	start  place         // of the first frame after the segment's own
+	packed standing      // where the log stands behind what the base holds; at start without one
 	end    atomic.Uint64 // the place after the last op that is committed
 
 	mu   sync.Mutex // guards growing of segs and mapping

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func gcCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "gc",
+		Short: "Pack the repository so that it takes less room",
+		Long: `Pack the repository. Nothing is lost: every change, operation and file stays, they only take less room. Where too
+little is to be gained it is left as it is. Interrupted at any point it leaves the repository whole.`,
+		Example: `  oxy gc`,
+		Args:    nothing,
+		RunE: func(*cobra.Command, []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			began := a.now()
+			res, err := r.GC(a.interruptible())
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(struct {
+					Before  int64   `json:"before"`
+					After   int64   `json:"after"`
+					Seconds float64 `json:"seconds"`
+				}{res.Before, res.After, a.now().Sub(began).Seconds()})
+			}
+			return a.out.printf("Packed %s to %s.\n", size(res.Before), size(res.After))
+		},
+	}
+}
