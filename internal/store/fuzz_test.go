@@ -2,6 +2,8 @@ package store
 
 import (
 	"bytes"
+	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -17,6 +19,13 @@ func FuzzFrame(f *testing.F) {
 	f.Add(byte(kindStates), byte(codecRaw), uint16(0), uint32(1), appendState(nil, &State{Parent: -1}), uint32(35))
 	op := opTableFields{n: counts{opsCol: 1}}
 	f.Add(byte(kindOp), byte(codecRaw), uint16(0), uint32(0), (&opBody{}).append(op.append(nil)), uint32(3))
+	changes := appendChangesTable(nil, 3, make([]change.ID, 2))
+	item := packedItem{time: -5, lengths: [numFields]uint32{1, 0, 2}, deps: []uint32{1, 2}}
+	contents := append(appendPackedItem(appendPackedItem(nil, 3, 0, &item), 4, -5, &item), "aacccc"...)
+	f.Add(byte(kindChanges), byte(codecRaw), uint16(0), uint32(2), append(changes, contents...), uint32(len(contents)))
+	op.view, op.n[changesCol] = viewFull, 3
+	contents = appendPackedOp(nil, &opTableFields{}, &op, &opBody{user: "ann", command: []string{"commit"}, view: []byte("v")})
+	f.Add(byte(kindOps), byte(codecRaw), uint16(0), uint32(1), append(make([]byte, packedTable), contents...), uint32(len(contents)))
 	f.Fuzz(func(t *testing.T, kind, code byte, flags uint16, items uint32, stored []byte, raw uint32) {
 		b, _ := beginFrame(nil)
 		b = append(b, stored...)
@@ -36,7 +45,7 @@ func FuzzFrame(f *testing.F) {
 		if err := checkFrame(b, h, 5, p); err != nil {
 			t.Fatal(err)
 		}
-		batch := batch{logID: 5, n: counts{changesCol: 3, statesCol: 2}}
+		batch := batch{logID: 5, n: counts{changesCol: 3, statesCol: 2}, base: h.kind > kindOp}
 		before := batch.n
 		if batch.addFrame(splitFrame(b, h), p) != nil {
 			return
@@ -72,6 +81,124 @@ func FuzzLog(f *testing.F) {
 		}
 		if err := appendOne(s, "main"); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzPackedChanges reads changes back one by one as the scan saw them.
+func FuzzPackedChanges(f *testing.F) {
+	item := packedItem{time: 7, flags: 2, lengths: [numFields]uint32{1, 32, 2}, deps: []uint32{1, 8}}
+	contents := appendPackedItem(nil, 9, 0, &item)
+	f.Add(uint32(9), uint32(1), append(contents, make([]byte, 35)...))
+	f.Fuzz(func(t *testing.T, first, items uint32, contents []byte) {
+		if items > 50 {
+			return
+		}
+		fr := frame{header: header{kind: kindChanges, raw: uint32(len(contents)), items: items}, stored: contents,
+			table: appendChangesTable(nil, first, make([]change.ID, items))}
+		var again []byte
+		var flags []uint16
+		before := int64(0)
+		fields, err := parseChanges(fr, contents, func(n uint32, it *packedItem) {
+			again = appendPackedItem(again, n, before, it)
+			before = it.time
+			flags = append(flags, it.flags)
+		})
+		if err != nil {
+			return
+		}
+		if again = append(again, fields...); !bytes.Equal(again, contents) {
+			t.Fatalf("%x encoded again as %x", contents, again)
+		}
+		total := 0
+		for i := range items {
+			rec, got, err := packedChange(fr, first+i)
+			if err != nil || got != flags[i] {
+				t.Fatalf("change %d: flags %d, %v", i, got, err)
+			}
+			for _, f := range rec.fields() {
+				total += len(*f)
+			}
+		}
+		if total != len(fields) {
+			t.Fatalf("%d bytes of fields, not %d", total, len(fields))
+		}
+		for _, n := range []uint32{first - 1, first + items} {
+			if _, _, err := packedChange(fr, n); err == nil {
+				t.Fatalf("read change %d, which is not there", n)
+			}
+		}
+	})
+}
+
+// FuzzPackedOps reads ops back one by one as the scan saw them.
+func FuzzPackedOps(f *testing.F) {
+	op := opTableFields{view: viewFull, time: -3, n: counts{0, 2, 3, 4, 5}, chain: chain{full: 3}}
+	contents := appendPackedOp(nil, &opTableFields{}, &op, &opBody{user: "ann", command: []string{"a", "b"}, view: []byte("abc")})
+	f.Add(uint32(0), uint32(1), contents)
+	f.Fuzz(func(t *testing.T, first, items uint32, contents []byte) {
+		if items > 50 {
+			return
+		}
+		fr := frame{header: header{kind: kindOps, raw: uint32(len(contents)), items: items}, stored: contents,
+			table: []byte{byte(first), byte(first >> 8), byte(first >> 16), byte(first >> 24)}}
+		b := batch{n: counts{first, maxRecords, maxRecords, maxRecords, maxRecords}, base: true}
+		if b.addOps(fr, placeAt(1, 8)) != nil {
+			return
+		}
+		var again []byte
+		var before opTableFields
+		for i := range items {
+			op, body, err := packedOp(fr, first+i)
+			if err != nil || op.number != first+i {
+				t.Fatalf("op %d: %v", i, err)
+			}
+			again = appendPackedOp(again, &before, &op, &body)
+			before = op
+		}
+		if !bytes.Equal(again, contents) {
+			t.Fatalf("%x encoded again as %x", contents, again)
+		}
+		if _, _, err := packedOp(fr, first+items); err == nil {
+			t.Fatal("read an op that is not there")
+		}
+	})
+}
+
+// FuzzBase opens a base with any bytes behind its first frame: it is damage or what was packed, never less.
+func FuzzBase(f *testing.F) {
+	mem := newMem(f)
+	s := open(f, mem)
+	if err := errors.Join(appendOne(s, "main"), appendOne(s, "b"), repackAll(s), s.Close()); err != nil {
+		f.Fatal(err)
+	}
+	name := logName(testDir, 2, baseSuffix)
+	good, err := mem.ReadFile(name, 1<<20)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good[baseStart:])
+	f.Add(append(good[baseStart:len(good):len(good)], "tail"...))
+	f.Fuzz(func(t *testing.T, rest []byte) {
+		mem := vfs.NewMem()
+		write := func(name string, b []byte) {
+			if err := errors.Join(mem.MkdirAll(filepath.Dir(name), 0o777), vfs.WriteFileAtomic(mem, name, b, false)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(filepath.Join(testDir, formatName), []byte("oxy repository, format 1\n"))
+		write(name, append(good[:baseStart:baseStart], rest...))
+		s, err := Open(mem, testDir)
+		whole := bytes.HasPrefix(rest, good[baseStart:])
+		if err != nil {
+			if whole || !errors.Is(err, ErrDamaged) {
+				t.Fatal(err)
+			}
+			return
+		}
+		defer s.Close()
+		if !whole || s.NumOps() != 2 || s.NumChanges() != 2 {
+			t.Fatalf("%d ops, %d changes", s.NumOps(), s.NumChanges())
 		}
 	})
 }

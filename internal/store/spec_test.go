@@ -68,6 +68,19 @@ func specVectors() map[string][]byte {
 	h.put(frame)
 	op := at
 	add("op", frame)
+	index, end := b, at
+
+	base := placeAt(2, baseStart)
+	b = batch{logID: id, base: true}
+	item := packedItem{time: 1_700_000_000, lengths: [numFields]uint32{4, 4, 0, 3}}
+	at = base
+	add("changes", packedFrame(kindChanges, 1, appendChangesTable(nil, 0, []change.ID{rec.ID}),
+		append(appendPackedItem(nil, 0, 0, &item), "metabodysig"...)))
+	op2 := table
+	op2.n = counts{changesCol: 1}
+	add("ops", packedFrame(kindOps, 1, make([]byte, packedTable), appendPackedOp(nil, &opTableFields{}, &op2, &body)))
+	out["base"] = baseFrame(2, id, standing{op: b.op, end: at, n: b.n})
+	b, at = index, end
 
 	out["head"] = (&head{op: op, end: at, n: b.n, hint: []byte("hint")}).encode(id)
 	out["index changes"] = append(appendIndexHeader(nil, columnMagic, id, changesCol, 0), b.cols[changesCol]...)
@@ -82,6 +95,18 @@ func specVectors() map[string][]byte {
 	}
 	out["index changes.order"] = append(appendIndexHeader(nil, orderMagic, id, changesCol, 1), l.list...)
 	return out
+}
+
+// packedFrame makes a frame without compression.
+func packedFrame(kind frameKind, items int, table, contents []byte) []byte {
+	b, _ := beginFrame(nil)
+	b = append(append(b, table...), contents...)
+	h := header{kind: kind, raw: uint32(len(contents)), stored: uint32(len(table) + len(contents)), items: uint32(items)}
+	for len(b)%frameAlign != 0 {
+		b = append(b, 0)
+	}
+	h.put(b)
+	return b
 }
 
 // TestSpec compares the vectors of docs/spec/store.md with what the code makes.
