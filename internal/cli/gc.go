@@ -1,8 +1,14 @@
 package cli
 
 import (
+	"runtime/debug"
+
 	"github.com/spf13/cobra"
 )
+
+// gcMemory is where garbage collection begins while the repository is packed: what that needs does not grow with it,
+// and it runs for long beside other work.
+const gcMemory = 192 << 20
 
 func gcCommand(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -17,6 +23,7 @@ little is to be gained it is left as it is. Interrupted at any point it leaves t
 			if err != nil {
 				return err
 			}
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(gcMemory))
 			began := a.now()
 			res, err := r.GC(a.interruptible())
 			if err != nil {

@@ -1,9 +1,9 @@
 package repo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/state"
@@ -14,22 +14,40 @@ func (r *Repo) openBlocks() (*state.Blocks, error) {
 	if r.blocks != nil {
 		return r.blocks, nil
 	}
-	dir := filepath.Join(r.dir, "trees")
-	if hint := r.store.Hint(); len(hint) > 0 {
-		if h, err := state.DecodeHint(hint); err == nil {
-			b, err := state.OpenBlocks(r.fs, dir, h)
-			if err == nil {
-				r.blocks = b
-				return b, nil
-			}
+	hint := r.store.Hint()
+	if b := r.blocksOf(hint); b != nil {
+		r.blocks = b
+		return b, nil
+	}
+	// Whoever packed since the store was opened removed the file; what was packed has another.
+	if err := r.store.Refresh(); err != nil {
+		return nil, storeError(err)
+	}
+	if now := r.store.Hint(); !bytes.Equal(now, hint) {
+		if b := r.blocksOf(now); b != nil {
+			r.blocks = b
+			return b, nil
 		}
 	}
 	return r.freshBlocks()
 }
 
+// blocksOf opens the trees that a hint names, or returns nil.
+func (r *Repo) blocksOf(hint []byte) *state.Blocks {
+	h, err := state.DecodeHint(hint)
+	if err != nil {
+		return nil
+	}
+	b, err := state.OpenBlocks(r.fs, r.treesDir(), h)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
 // freshBlocks begins a new generation without anything in it.
 func (r *Repo) freshBlocks() (*state.Blocks, error) {
-	dir := filepath.Join(r.dir, "trees")
+	dir := r.treesDir()
 	gens, err := state.Generations(r.fs, dir)
 	if err != nil {
 		return nil, err

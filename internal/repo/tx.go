@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -190,7 +189,7 @@ func (r *Repo) dropGenerations(current uint64) {
 	if current < 2 {
 		return
 	}
-	dir := filepath.Join(r.dir, "trees")
+	dir := r.treesDir()
 	gens, err := state.Generations(r.fs, dir)
 	if err != nil || len(gens) < 3 {
 		return
