@@ -30,7 +30,7 @@ func TestRepack(t *testing.T) {
 			s.segmentMax = segment
 			rng, m := testRand(uint64(seed)), newModel()
 			for round := range 3 {
-				for range 6 {
+				for range 5 {
 					var err error
 					if m, err = m.commit(s, rng, mixed); err != nil {
 						t.Fatal(err)
@@ -160,7 +160,6 @@ func repackRun(fsys vfs.FS, base *model, seed uint64, segment uint32) (acked, ne
 		if s.Refresh() != nil || acked.check(s) != nil {
 			return acked, nil
 		}
-		return acked, next
 	}
 	tx, err := s.Begin(nil)
 	if err != nil {
@@ -229,6 +228,78 @@ func verifyRepacked(t *testing.T, fsys *vfs.Mem, acked, next *model, what string
 	defer s.Close()
 	if last := s.now.Load().end.segment(); len(ls.segments) > 0 && ls.segments[len(ls.segments)-1] > last {
 		t.Fatalf(what+": %v left behind %d", append(args, ls, last)...)
+	}
+}
+
+// A read that fails while the log is packed is an error, and leaves what there was.
+func TestRepackEveryReadFault(t *testing.T) {
+	for n := 1; ; n++ {
+		mem, m := smallStore(t, 3, 4, 700)
+		faulty := vfs.Inject(mem, n, errDisk, vfs.FaultReads)
+		s, err := Open(faulty, testDir)
+		if err == nil {
+			_ = repackAll(s)
+			_ = s.Close()
+		}
+		verifyRepacked(t, mem, m, m, "read %d", n)
+		if !faulty.Fired() {
+			return
+		}
+	}
+}
+
+// What could not be removed, or came back after a power cut, is not read any more, and the next writer removes it.
+func TestOldSegmentsBesideBase(t *testing.T) {
+	mem, m := smallStore(t, 8, 5, 700)
+	old := files(t, mem)
+	s := open(t, mem)
+	if err := errors.Join(repackAll(s), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	bring := func() {
+		for name, b := range old {
+			if filepath.Dir(name) == "log" {
+				write(t, mem, name, b)
+			}
+		}
+	}
+	bring()
+	write(t, mem, "head", old["head"])
+	write(t, mem, filepath.Join("index", "changes"), old[filepath.Join("index", "changes")])
+	verifyRepacked(t, mem, m, m, "beside old segments")
+	// A base that is damaged is not passed over for what was before it.
+	bring()
+	ls, err := listLog(mem, testDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := filepath.Join("log", filepath.Base(logName(testDir, ls.bases[0], baseSuffix)))
+	bad := files(t, mem)[base]
+	bad[40] ^= 1
+	write(t, mem, base, bad)
+	if _, err := Open(mem, testDir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), strings.TrimSuffix(base, baseSuffix)) {
+		t.Error(err)
+	}
+}
+
+// What a repack that was killed left is removed, and a segment of this log that lies beyond a gap is not.
+func TestSweep(t *testing.T) {
+	mem, m := smallStore(t, 9, 3, segmentSize)
+	for name, b := range map[string]string{"00000002.new": "half", "00000003.seg": "of another log", "notes.txt": "mine", "0.seg": ""} {
+		write(t, mem, filepath.Join("log", name), []byte(b))
+	}
+	l, err := openLog(mem, testDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, mem, filepath.Join("log", "00000005.seg"), segmentFrame(5, l.id, 1))
+	if err := l.close(); err != nil {
+		t.Fatal(err)
+	}
+	verify(t, mem, m, m, "beside leftovers")
+	names, err := mem.ReadDir(filepath.Join(testDir, "log"))
+	if want := "[0.seg 00000001.seg 00000005.seg notes.txt]"; err != nil || fmt.Sprint(names) != want {
+		t.Errorf("%v left, not %s: %v", names, want, err)
 	}
 }
 
