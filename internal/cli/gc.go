@@ -36,6 +36,9 @@ little is to be gained it is left as it is. Interrupted at any point it leaves t
 					Seconds float64 `json:"seconds"`
 				}{res.Before, res.After, a.now().Sub(began).Seconds()})
 			}
+			if res.After >= res.Before {
+				return a.out.printf("It is packed well already: %s.\n", size(res.After))
+			}
 			return a.out.printf("Packed %s to %s.\n", size(res.Before), size(res.After))
 		},
 	}

@@ -41,8 +41,11 @@ func (r *Repo) GC(ctx context.Context) (*GCResult, error) {
 		r.opt.Progress.End()
 	}
 	done(0)
-	if err != nil {
-		return nil, fileError("pack the repository", storeError(err))
+	switch {
+	case errors.Is(err, store.ErrLocked) || errors.Is(err, store.ErrDamaged):
+		return nil, storeError(err)
+	case err != nil:
+		return nil, fileError("pack the repository", err)
 	}
 	r.keepGeneration()
 	after, err := r.diskUse()
