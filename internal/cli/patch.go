@@ -69,7 +69,10 @@ type patcher struct {
 	opt    patchOptions
 	differ diff.Differ
 	a, b   []byte
+	huge   bool // the contents were not read
 }
+
+func isHuge(s *repo.Side) bool { return s != nil && s.Size > change.MaxText }
 
 // read loads both sides of file i.
 func (p *patcher) read(i int) (err error) {
@@ -77,6 +80,9 @@ func (p *patcher) read(i int) (err error) {
 	f := &p.files[i]
 	if f.Old != nil && f.New != nil && f.What == repo.ModeChanged {
 		return nil // alike
+	}
+	if p.huge = isHuge(f.Old) || isHuge(f.New); p.huge {
+		return nil // no text is that large: it is only said to differ
 	}
 	if p.a, err = p.sides.Old(p.a, i); err != nil {
 		return fmt.Errorf("read %s: %w", f.Path(), err)
@@ -121,7 +127,7 @@ func (p *patcher) appendSides(dst []byte, old, new *repo.Side, f *repo.FileChang
 			h.line("new mode ", mode(new))
 		}
 		if oldPath != newPath {
-			if same := bytes.Equal(a, b); same || f.Similar > 0 {
+			if same := bytes.Equal(a, b) && !p.huge; same || f.Similar > 0 {
 				like := f.Similar
 				if same {
 					like = 100
@@ -132,7 +138,7 @@ func (p *patcher) appendSides(dst []byte, old, new *repo.Side, f *repo.FileChang
 			h.line("rename to ", string(appendQuoted(nil, newPath)))
 		}
 	}
-	if bytes.Equal(a, b) {
+	if bytes.Equal(a, b) && !p.huge {
 		return h.dst
 	}
 	from, to := prefixed("a/", oldPath), prefixed("b/", newPath)
@@ -142,7 +148,7 @@ func (p *patcher) appendSides(dst []byte, old, new *repo.Side, f *repo.FileChang
 	if new == nil {
 		to = "/dev/null"
 	}
-	if isBinary(old, a) || isBinary(new, b) {
+	if p.huge || isBinary(old, a) || isBinary(new, b) {
 		h.bold, h.reset = "", ""
 		h.line("Binary files ", from, " and ", to, " differ")
 		return h.dst

@@ -100,7 +100,7 @@ type plan struct {
 	r       *Repo
 	plan    []worktree.Action
 	entries map[string]state.Entry
-	texts   map[string][]byte // contents at hand, by path
+	texts   map[string][]byte // contents at hand, by path; nil for one that an entry has
 	bytes   int64
 }
 
@@ -113,7 +113,7 @@ func (p *plan) write(e *state.Entry) {
 
 // Content gives a content to write.
 func (p *plan) Content(dst []byte, a *worktree.Action) ([]byte, error) {
-	if text, ok := p.texts[a.Path]; ok {
+	if text := p.texts[a.Path]; text != nil {
 		return append(dst, text...), nil
 	}
 	e, ok := p.entries[a.Path]
@@ -125,7 +125,7 @@ func (p *plan) Content(dst []byte, a *worktree.Action) ([]byte, error) {
 
 // Stream writes a large content.
 func (p *plan) Stream(w io.Writer, a *worktree.Action) error {
-	if text, ok := p.texts[a.Path]; ok {
+	if text := p.texts[a.Path]; text != nil {
 		_, err := w.Write(text)
 		return err
 	}

@@ -43,7 +43,16 @@ func UserConfigDir(env func(string) string) string {
 	return ""
 }
 
+// Personal gives access to the person's own settings where there is no repository: only the methods for settings work.
+func Personal(opt Options) *Repo {
+	opt = opt.withDefaults()
+	return &Repo{fs: opt.FS, opt: opt}
+}
+
 func (r *Repo) configFile(user bool) (string, error) {
+	if !user && r.dir == "" {
+		return "", &Error{Text: "not in a repository: there are only your own settings here", Next: "Set those with: oxy config --user KEY VALUE"}
+	}
 	if !user {
 		return filepath.Join(r.dir, "config.toml"), nil
 	}

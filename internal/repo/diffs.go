@@ -11,18 +11,18 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/diff"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
 	"github.com/zeebo/blake3"
 )
 
-// DiffWorking lists how the working copy differs from its base. Untracked files are not in it, for they may be anything;
-// those that a noted move names are.
+// DiffWorking lists how the working copy differs from its base: what a commit would record, new files among it.
 func (r *Repo) DiffWorking(ctx context.Context, paths []string) (*DiffSet, error) {
 	base, err := r.Base()
 	if err != nil {
 		return nil, err
 	}
-	diffs, err := r.workingDiffs(ctx, base, paths)
+	diffs, untracked, err := r.workingDiffs(ctx, base, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -40,23 +40,41 @@ func (r *Repo) DiffWorking(ctx context.Context, paths []string) (*DiffSet, error
 		}
 		return r.diskContent(dst, s)
 	}
+	if len(untracked) > 0 {
+		d.Files = append(d.Files, untracked...)
+		sortFiles(d.Files)
+		r.pairMoves(d)
+	}
 	return d, nil
 }
 
-func (r *Repo) workingDiffs(ctx context.Context, base StateRef, paths []string) ([]difference, error) {
+// workingDiffs scans the working copy. It gives the tracked files that differ, and the untracked ones as added.
+func (r *Repo) workingDiffs(ctx context.Context, base StateRef, paths []string) ([]difference, []FileChange, error) {
 	res, err := r.scan(ctx, base, worktree.Options{Paths: nonRoot(paths)})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(res.Errors) > 0 {
-		return nil, fileError("look at the working copy", errors.Join(res.Errors...))
+		return nil, nil, fileError("look at the working copy", errors.Join(res.Errors...))
 	}
 	r.saveManifest()
 	p, err := r.loadPending()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return r.differences(base, res, p)
+	diffs, err := r.differences(base, res, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	var fresh []FileChange
+	for _, u := range r.withoutMoved(res.Untracked, diffs) {
+		var st vfs.Stat
+		if err := r.fs.Lstat(r.disk(u), &st); err != nil {
+			continue // gone since
+		}
+		fresh = append(fresh, FileChange{What: Added, New: diskSide(u, &st)})
+	}
+	return diffs, fresh, nil
 }
 
 // sideContent appends the content of a side that a tree has.
@@ -90,7 +108,7 @@ func (r *Repo) DiffFrom(ctx context.Context, a StateRef, paths []string) (*DiffS
 	if a.Num == base.Num {
 		return r.DiffWorking(ctx, paths)
 	}
-	diffs, err := r.workingDiffs(ctx, base, paths)
+	diffs, untracked, err := r.workingDiffs(ctx, base, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +142,9 @@ func (r *Repo) DiffFrom(ctx context.Context, a StateRef, paths []string) (*DiffS
 		if f.New != nil {
 			disk[f.New.Path] = f.New
 		}
+	}
+	for i := range untracked {
+		disk[untracked[i].New.Path] = untracked[i].New
 	}
 	d := &DiffSet{}
 	for p, now := range disk {
@@ -287,6 +308,9 @@ func (r *Repo) DiffChange(n uint32, paths []string) (*DiffSet, error) {
 
 // pairMoves joins removed and added files that are alike, where identities do not tell.
 func (r *Repo) pairMoves(d *DiffSet) {
+	if !slices.ContainsFunc(d.Files, func(f FileChange) bool { return f.What == Removed }) {
+		return
+	}
 	var from, to []diff.Candidate
 	var fromAt, toAt []int
 	for i := range d.Files {
@@ -303,6 +327,9 @@ func (r *Repo) pairMoves(d *DiffSet) {
 			}})
 			fromAt = append(fromAt, i)
 		case Added:
+			if f.New.Size > change.MaxText {
+				continue
+			}
 			b, err := d.New(nil, i)
 			if err != nil {
 				continue

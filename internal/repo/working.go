@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
@@ -306,30 +308,66 @@ func (r *Repo) differences(base StateRef, res *worktree.Result, p *pending) ([]d
 			out = append(out, difference{FileChange: FileChange{What: Removed, Old: sideOf(path, &e)}})
 		}
 	}
-	if len(p.Moves) == 0 {
+	return r.noteMoves(out, missing, p.Moves)
+}
+
+// noteMoves makes moves of what a person noted as such, as far as the disk bears it out: something is at the new place,
+// and nothing at the old one but what another noted move brought there, as in a swap.
+func (r *Repo) noteMoves(out []difference, missing map[string]int, moves []move) ([]difference, error) {
+	from, to := map[string]bool{}, map[string]bool{}
+	disk := map[string]*vfs.Stat{}
+	var valid []move
+	for _, m := range moves {
+		st := &vfs.Stat{}
+		if r.fs.Lstat(r.disk(m.To), st) == nil && (st.Kind == vfs.KindFile || st.Kind == vfs.KindLink) {
+			disk[m.To] = st
+			valid = append(valid, m)
+			from[m.From], to[m.To] = true, true
+		}
+	}
+	for again := true; again; {
+		again = false
+		var rest []move
+		for _, m := range valid {
+			_, gone := missing[m.From]
+			_, was, err := r.manifest.Lookup(m.From)
+			if err != nil {
+				return nil, err
+			}
+			_, tracked, err := r.manifest.Lookup(m.To)
+			if err != nil {
+				return nil, err
+			}
+			if was && (gone || to[m.From]) && (!tracked || from[m.To]) {
+				rest = append(rest, m)
+				continue
+			}
+			// The person went on by hand: what is there now is found as ever.
+			delete(from, m.From)
+			delete(to, m.To)
+			again = true
+		}
+		valid = rest
+	}
+	if len(valid) == 0 {
 		return out, nil
 	}
-	root, err := r.openRoot()
-	if err != nil {
-		return nil, err
+	kept := out[:0]
+	for _, d := range out {
+		if !from[d.Old.Path] && !to[d.Old.Path] {
+			kept = append(kept, d)
+		}
 	}
-	defer root.Close()
-	for _, mv := range p.Moves {
-		i, gone := missing[mv.From]
-		_, tracked, err := r.manifest.Lookup(mv.To)
+	for _, m := range valid {
+		e, _, err := r.manifest.Lookup(m.From)
 		if err != nil {
 			return nil, err
 		}
-		var st vfs.Stat
-		if !gone || tracked || r.fs.Lstat(filepath.Join(r.root, filepath.FromSlash(mv.To)), &st) != nil || st.Kind != vfs.KindFile && st.Kind != vfs.KindLink {
-			continue // the person went on by hand: what is there now is found as ever
-		}
-		out[i].What = Moved
-		out[i].New = diskSide(mv.To, &st)
-		out[i].stat = st
-		delete(missing, mv.From)
+		st := disk[m.To]
+		kept = append(kept, difference{FileChange: FileChange{What: Moved, Old: sideOf(m.From, &e), New: diskSide(m.To, st)}, stat: *st})
 	}
-	return out, nil
+	slices.SortFunc(kept, func(a, b difference) int { return strings.Compare(a.Path(), b.Path()) })
+	return kept, nil
 }
 
 func sideOf(path string, e *worktree.Entry) *Side {
@@ -345,8 +383,11 @@ func sideOf(path string, e *worktree.Entry) *Side {
 
 func diskSide(path string, st *vfs.Stat) *Side {
 	s := &Side{Path: path, Exec: st.Exec && st.Kind == vfs.KindFile, Size: st.Size}
-	if st.Kind == vfs.KindLink {
+	switch {
+	case st.Kind == vfs.KindLink:
 		s.Kind = change.Link
+	case st.Size > change.MaxText:
+		s.Kind = change.Binary
 	}
 	return s
 }
