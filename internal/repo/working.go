@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
@@ -321,7 +322,13 @@ func (r *Repo) differences(base StateRef, res *worktree.Result, p *pending) ([]d
 			return nil, err
 		}
 		var st vfs.Stat
-		if !gone || tracked || r.fs.Lstat(filepath.Join(r.root, filepath.FromSlash(mv.To)), &st) != nil || st.Kind != vfs.KindFile && st.Kind != vfs.KindLink {
+		if gone && !tracked {
+			err = r.fs.Lstat(r.disk(mv.To), &st)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(err) {
+				return nil, fileError("look at "+safepath.Quote(mv.To), err)
+			}
+		}
+		if st.Kind != vfs.KindFile && st.Kind != vfs.KindLink {
 			continue // the person went on by hand: what is there now is found as ever
 		}
 		out[i].What = Moved
