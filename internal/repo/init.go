@@ -78,24 +78,22 @@ func createStore(fsys vfs.FS, at string) error {
 	return errors.Join(err, lock.Close())
 }
 
-// makeDirs makes a directory and those above it, durably.
+// makeDirs makes a directory and those above it, durably: what a repository acknowledges must not go with its root's name.
 func makeDirs(fsys vfs.FS, dir string) error {
-	var missing []string
-	for at := dir; ; at = filepath.Dir(at) {
+	fresh := []string{dir} // even if it is there: somebody may have made it a moment ago
+	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
 		var st vfs.Stat
 		if err := fsys.Lstat(at, &st); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		missing = append(missing, at)
-	}
-	if len(missing) == 0 {
-		return nil
+		fresh = append(fresh, at)
 	}
 	if err := fsys.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	for _, d := range missing {
-		if err := fsys.SyncDir(filepath.Dir(d)); err != nil {
+	for _, d := range fresh {
+		// A directory that may not be read cannot be synced, and was not made here.
+		if err := fsys.SyncDir(filepath.Dir(d)); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}
