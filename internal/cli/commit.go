@@ -223,6 +223,15 @@ func (a *app) committed(r *repo.Repo, done *repo.CommitResult) error {
 	b = ui.AppendClean(b, first)
 	b = append(b, '\n', ' ')
 	b = append(b, plural(len(done.Files), "file")...)
+	moved := 0
+	for i := range done.Files {
+		if done.Files[i].What == repo.Moved {
+			moved++
+		}
+	}
+	if moved > 0 {
+		b = fmt.Appendf(b, " (%d moved)", moved)
+	}
 	if done.Added+done.Deleted > 0 {
 		b = fmt.Appendf(b, ", %s added, %d deleted", plural(done.Added, "line"), done.Deleted)
 	}

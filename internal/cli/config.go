@@ -17,7 +17,9 @@ it, a key and a value set it, nothing lists all; get, set, unset and list say th
   user.name, user.email   who you are, recorded with each change (OXY_NAME and OXY_EMAIL come first; without either,
                           what Git knows is taken)
   ui.color                auto, always or never
-  ui.pager, ui.editor     programs (OXY_PAGER and OXY_EDITOR come first)`,
+  ui.pager, ui.editor     programs (OXY_PAGER and OXY_EDITOR come first)
+
+Your own are in OXY_CONFIG_DIR, or where your system keeps settings; oxy config list tells where each is.`,
 		Example: `  oxy config --user user.name "Ada Lovelace"
   oxy config user.name
   oxy config list`,

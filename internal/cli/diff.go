@@ -91,7 +91,8 @@ func diffCommand(a *app) *cobra.Command {
 		Use:   "diff [REV [REV]] [--] [PATHS]",
 		Short: "Show what differs, line by line",
 		Long: `Show how the working copy differs from what is recorded; with one REV, from that state; with two, how the second
-differs from the first. The output is a patch that git apply and patch understand.
+differs from the first. The output is a patch that git apply and patch understand. Of the working copy, new files are
+not in it before they are recorded; oxy status lists them.
 
 REV is a bookmark, a tag, the beginning of a change's id, @ (where the working copy stands), REV~N (N changes
 earlier) or NAME:N (after the first N changes).`,

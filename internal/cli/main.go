@@ -33,8 +33,8 @@ type Env struct {
 }
 
 // memoryLimit is where garbage collection begins. Most commands end long before, and collecting for them costs twice
-// the time that it saves.
-const memoryLimit = 2 << 30
+// the time that it saves. A first commit of a large tree does reach it, and shall stay under 1 GB.
+const memoryLimit = 768 << 20
 
 // Main runs a command and gives its exit code: 0 done, 1 the honest answer is no, 2 an error, 130 interrupted.
 func Main(args []string, stdio Stdio, env Env) int {

@@ -18,7 +18,7 @@ var changing = []struct {
 }{
 	{regexp.MustCompile(`\b[0-9a-f]{8,}\b`), "ID"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}`), "DATE"},
-	{regexp.MustCompile(`\d+ seconds? ago`), "AGO"},
+	{regexp.MustCompile(`just now|\d+ seconds ago`), "AGO"},
 	{regexp.MustCompile(`Initialised \S+;`), "Initialised DIR;"},
 }
 

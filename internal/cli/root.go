@@ -51,7 +51,8 @@ There is no staging area: oxy commit records everything that changed.`,
 	root.SetOut(a.out)
 	root.SetErr(a.stdio.Err)
 	root.SetFlagErrorFunc(a.flagError)
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = versionOf(a.env)
+	root.SetVersionTemplate("oxy {{.Version}}\n")
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.dir, "dir", "C", "", "work in `DIR` in place of the current directory")
 	flags.BoolVar(&a.json, "json", false, "print JSON (its shape is in docs/json.md)")
@@ -77,7 +78,10 @@ There is no staging area: oxy commit records everything that changed.`,
 	add(groupPlace, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
 	add(groupFiles, mvCommand(a), rmCommand(a), untrackCommand(a))
 	add(groupSelf, opCommand(a), versionCommand(a))
-	root.SetHelpCommandGroupID(groupSelf)
+	help := helpCommand()
+	help.GroupID = groupSelf
+	root.SetHelpCommand(help)
+	root.SetCompletionCommandGroupID(groupSelf)
 	return root
 }
 
@@ -198,7 +202,7 @@ func unknownVerb(root *cobra.Command, verb string) error {
 	}
 	best, distance := "", 3 // three slips make another word
 	for _, c := range root.Commands() {
-		if d := slips(verb, c.Name()); !c.Hidden && d < distance && d < len(verb) {
+		if d := slips(verb, c.Name()); !c.Hidden && d < distance && 2*d < len(verb) {
 			best, distance = c.Name(), d
 		}
 	}

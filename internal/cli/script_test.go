@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 // TestStories runs testdata/script. Beside testscript's own, a story has these commands:
 //
 //	code N oxy …     the command ends with exit code N
-//	field PATH WANT  the last output is JSON, and has WANT at PATH: `files.0.what`, `files.count` for how many
+//	field PATH WANT  the last output is JSON, and has WANT, with Go's escapes, at PATH: `files.0.what`, `files.count` for how many
 //	lines N          the last output has N lines
 //	keep VAR REGEX   puts what REGEX's group finds in the last output into $VAR
 //	put NAME TEXT    writes a file; both may have Go's escapes
@@ -132,7 +132,7 @@ func storyField(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		got = string(b)
 	}
-	if (got == args[1]) == neg {
+	if (got == unescape(ts, args[1])) == neg {
 		ts.Fatalf("%s is %s, not what is wanted: %s", args[0], got, args[1])
 	}
 }

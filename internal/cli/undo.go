@@ -101,7 +101,7 @@ func words(command []string) string {
 	b.WriteString("oxy")
 	for _, w := range command {
 		b.WriteByte(' ')
-		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$&|;<>()*?#~`!") {
+		if w == "" || w[0] == '~' || w[0] == '#' || strings.ContainsAny(w, " \t\n'\"\\$&|;<>()*?`!") {
 			b.WriteString("'" + strings.ReplaceAll(w, "'", `'\''`) + "'")
 		} else {
 			b.WriteString(w)

@@ -6,6 +6,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
+func versionOf(env Env) string {
+	if env.Version == "" {
+		return "development"
+	}
+	return env.Version
+}
+
 func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
@@ -13,10 +20,7 @@ func versionCommand(a *app) *cobra.Command {
 		Example: `  oxy version`,
 		Args:    nothing,
 		RunE: func(*cobra.Command, []string) error {
-			version := a.env.Version
-			if version == "" {
-				version = "development"
-			}
+			version := versionOf(a.env)
 			if a.json {
 				return a.printJSON(struct {
 					Version string `json:"version"`

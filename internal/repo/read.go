@@ -96,6 +96,8 @@ type reader struct {
 	buf  []byte
 	d    diff.Differ
 	pack *store.Packer
+	// large, if any, is told of a large file before it is taken into the store.
+	large func(bytes int64) error
 }
 
 func (rd *reader) close() {
@@ -139,6 +141,11 @@ func (rd *reader) read(p string) (fileNow, vfs.Stat, error) {
 	}
 	data, st, err := worktree.ReadFile(d, name, rd.buf[:0], change.MaxText)
 	if errors.Is(err, vfs.ErrTooLarge) {
+		if st.Size > largeFile && rd.large != nil {
+			if err := rd.large(st.Size); err != nil {
+				return fileNow{}, st, err
+			}
+		}
 		return rd.stream(d, p, name)
 	}
 	if err != nil {
@@ -195,7 +202,7 @@ func (w *work) parallel(n int, fn func(rd *reader, i int) error) error {
 	var wg sync.WaitGroup
 	workers := min(runtime.GOMAXPROCS(0), (n+batch-1)/batch)
 	for range workers {
-		rd := &reader{root: root, pack: w.sink.packer()}
+		rd := &reader{root: root, pack: w.sink.packer(), large: w.saidLarge}
 		wg.Go(func() {
 			defer rd.close()
 			for {
@@ -222,17 +229,23 @@ func (w *work) parallel(n int, fn func(rd *reader, i int) error) error {
 // read reads every file that is added or may be edited, pairs removed files with added ones that are alike, and records.
 func (w *work) read() error {
 	r := w.t.r
-	total, err := w.measure()
-	if err != nil {
+	mass := len(w.added) > massFiles
+	if !mass {
+		total, err := w.measure()
+		if err != nil {
+			return err
+		}
+		mass = total > massBytes
+	}
+	if err := w.confirmLarge(len(w.added), 0); err != nil {
 		return err
 	}
-	mass := len(w.added) > massFiles || total > massBytes
 	added := make([]recorded, len(w.added))
 	if mass {
-		r.opt.Progress.Begin("Recording", total, true)
+		r.opt.Progress.Begin("Recording", int64(len(added)), false)
 		defer r.opt.Progress.End()
 	}
-	err = w.parallel(len(w.added), func(rd *reader, i int) error {
+	err := w.parallel(len(w.added), func(rd *reader, i int) error {
 		now, st, err := rd.read(w.added[i])
 		if err != nil {
 			return err
@@ -247,7 +260,7 @@ func (w *work) read() error {
 		added[i] = recordAdded(now)
 		added[i].onDisk, added[i].stat = true, st
 		if mass {
-			r.opt.Progress.Add(int64(now.size))
+			r.opt.Progress.Add(1)
 		}
 		return nil
 	})
@@ -318,7 +331,14 @@ func (w *work) readEdited(rd *reader, e *edited) (recorded, bool, error) {
 	return rec, differs, nil
 }
 
-// measure finds how much the added files are, and says it first when that is a lot.
+// saidLarge says first that a large file is about to be recorded.
+func (w *work) saidLarge(bytes int64) error {
+	w.sink.mu.Lock()
+	defer w.sink.mu.Unlock()
+	return w.confirmLarge(0, bytes)
+}
+
+// measure finds how much the added files are.
 func (w *work) measure() (total int64, err error) {
 	sizes := make([]int64, len(w.added))
 	err = w.parallel(len(w.added), func(rd *reader, i int) error {
@@ -336,12 +356,10 @@ func (w *work) measure() (total int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var most int64
 	for _, s := range sizes {
 		total += s
-		most = max(most, s)
 	}
-	return total, w.confirmLarge(len(w.added), most)
+	return total, nil
 }
 
 // similar is how alike, in percent, a removed and an added file are to be taken for one that moved; as in Git.

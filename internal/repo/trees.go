@@ -9,22 +9,33 @@ import (
 	"github.com/oxy-vcs/oxy/internal/state"
 )
 
-// open gives the stored trees. Whatever is wrong with their file, it is derived: it is begun anew.
+// openBlocks gives the stored trees. Whatever is wrong with their file, it is derived: it is begun anew.
 func (r *Repo) openBlocks() (*state.Blocks, error) {
 	if r.blocks != nil {
 		return r.blocks, nil
 	}
-	dir := filepath.Join(r.dir, "trees")
-	if hint := r.store.Hint(); len(hint) > 0 {
-		if h, err := state.DecodeHint(hint); err == nil {
-			b, err := state.OpenBlocks(r.fs, dir, h)
-			if err == nil {
-				r.blocks = b
-				return b, nil
-			}
-		}
+	if r.openHinted() {
+		return r.blocks, nil
+	}
+	// A writer may have begun a new file meanwhile.
+	if err := r.store.Refresh(); err == nil && r.openHinted() {
+		return r.blocks, nil
 	}
 	return r.freshBlocks()
+}
+
+// openHinted opens the file that the last writer left word of.
+func (r *Repo) openHinted() bool {
+	h, err := state.DecodeHint(r.store.Hint())
+	if err != nil {
+		return false
+	}
+	b, err := state.OpenBlocks(r.fs, filepath.Join(r.dir, "trees"), h)
+	if err != nil {
+		return false
+	}
+	r.blocks = b
+	return true
 }
 
 // freshBlocks begins a new generation without anything in it.

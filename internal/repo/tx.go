@@ -88,6 +88,15 @@ func (t *tx) giveUp(reason error) error {
 
 // publish writes the trees behind what was acknowledged. They are derived: a failure here costs time later, nothing else.
 func (t *tx) publish() ([]byte, error) {
+	hint, err := t.flushTrees()
+	if err != nil {
+		// What was there before still holds, and lacks only the last steps.
+		return t.r.store.Hint(), nil
+	}
+	return hint, nil
+}
+
+func (t *tx) flushTrees() ([]byte, error) {
 	r := t.r
 	b, err := r.openBlocks()
 	if err != nil {
@@ -174,19 +183,15 @@ func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
 	return keep, nil
 }
 
-// dropGenerations removes files of trees before the last two: a reader that began a moment ago may still look for the one
-// before.
+// dropGenerations removes the files of trees before the current one. A reader that still looks for one finds the next.
 func (r *Repo) dropGenerations(current uint64) {
-	if current < 2 {
-		return
-	}
 	dir := filepath.Join(r.dir, "trees")
 	gens, err := state.Generations(r.fs, dir)
-	if err != nil || len(gens) < 3 {
+	if err != nil || len(gens) < 2 {
 		return
 	}
 	for _, g := range gens {
-		if g+1 < current {
+		if g < current {
 			_ = state.RemoveGeneration(r.fs, dir, g) // the next writer tries again
 		}
 	}

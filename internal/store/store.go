@@ -133,8 +133,9 @@ func (s *Store) show(t *tables) {
 	s.now.Store(t)
 }
 
-// Hint returns the bytes that the last writer left for its like, or nil when they are gone. They may be of no use but
-// are never those of another operation than the last.
+// Hint returns the bytes that a writer left for its like, or nil when they are gone: the last writer's, or an earlier
+// one's when the machine stopped before head was written. They may be of no use, but speak of no later operation than the
+// last: who derives from the log can go on from there instead of beginning anew.
 func (s *Store) Hint() []byte { return s.now.Load().hint }
 
 // Err returns why something could not be read by a method that returns no error, such as ChangeID, which then returned

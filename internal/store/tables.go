@@ -63,7 +63,7 @@ func (t *tables) add(b *batch) {
 
 func (t *tables) setHint(h *head) {
 	t.hint = nil
-	if h != nil && h.op == t.op {
+	if h != nil && h.n[opsCol] <= t.n[opsCol] {
 		t.hint = h.hint
 	}
 }

@@ -111,6 +111,8 @@ func Ago(sec int64, now time.Time) string {
 	switch {
 	case d < 0:
 		return "in the future"
+	case d < 5:
+		return "just now"
 	case d < 90:
 		return count(d, "second")
 	case d < 90*60:

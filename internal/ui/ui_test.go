@@ -76,7 +76,7 @@ func TestParseDate(t *testing.T) {
 func TestAgo(t *testing.T) {
 	now := time.Unix(2_000_000_000, 0)
 	for seconds, want := range map[int64]string{
-		-5: "in the future", 0: "0 seconds ago", 1: "1 second ago", 89: "89 seconds ago", 90: "2 minutes ago",
+		-5: "in the future", 0: "just now", 4: "just now", 5: "5 seconds ago", 89: "89 seconds ago", 90: "2 minutes ago",
 		3600: "60 minutes ago", 7200: "2 hours ago", 3 * 86400: "3 days ago", 21 * 86400: "3 weeks ago",
 		100 * 86400: "3 months ago", 800 * 86400: "2 years ago",
 	} {
