@@ -146,7 +146,7 @@ func (r *Repo) ConfigSet(key, value string, user bool) error {
 	if err := r.fs.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return fileError("write the settings", err)
 	}
-	lock, err := r.fs.Lock(name+".lock", func(tries int) bool { return tries < lockTries })
+	lock, err := r.fs.Lock(name+".lock", waitForLock)
 	if err != nil {
 		return fileError("write the settings", err)
 	}

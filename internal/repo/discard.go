@@ -255,7 +255,11 @@ func (t *tx) move(from, to string) error {
 		}
 	}
 	for _, p := range tracked {
-		if there, _ := r.exists(p); there {
+		there, err := r.exists(p)
+		if err != nil {
+			return fileError("move", err)
+		}
+		if there {
 			pend.note(p, to+p[len(from):])
 			moved++
 		}
@@ -321,6 +325,9 @@ func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, 
 	res, err := r.scan(ctx, base, worktree.Options{Paths: nonRoot(paths)})
 	if err != nil {
 		return nil, err
+	}
+	if len(res.Errors) > 0 { // what could not be read may be an edit
+		return nil, fileError("remove", res.Errors[0])
 	}
 	differs := map[string]bool{}
 	missing := map[string]bool{}

@@ -40,42 +40,6 @@ type Repo struct {
 	settings *settings
 }
 
-// Init makes a repository in dir, which becomes the root of its working copy.
-func Init(dir string, opt Options) (*Repo, error) {
-	opt = opt.withDefaults()
-	root, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	at := filepath.Join(root, DirName)
-	var st vfs.Stat
-	if err := opt.FS.Lstat(at, &st); err == nil {
-		return nil, &Error{Text: "there is a repository here already: " + at, Next: "See what it holds with: oxy status"}
-	}
-	if err := opt.FS.MkdirAll(root, 0o777); err != nil {
-		return nil, fileError("make the repository", err)
-	}
-	if err := opt.FS.MkdirAll(filepath.Join(at, "wc"), 0o777); err != nil {
-		return nil, fileError("make the repository", err)
-	}
-	if err := store.Create(opt.FS, at); err != nil {
-		// A repository half made is none: take away what was begun.
-		return nil, errors.Join(fileError("make the repository", err), opt.FS.RemoveAll(at))
-	}
-	r, err := openAt(root, opt)
-	if err != nil {
-		return nil, err
-	}
-	err = r.update("init", func(v *store.View) error {
-		v.Current = FirstBookmark
-		return nil
-	})
-	if err != nil {
-		return nil, errors.Join(err, r.Close(), opt.FS.RemoveAll(at))
-	}
-	return r, nil
-}
-
 // Open finds the repository whose working copy holds dir.
 func Open(dir string, opt Options) (*Repo, error) {
 	opt = opt.withDefaults()

@@ -31,17 +31,20 @@ type tx struct {
 	made []change.ID // ids of the changes put here, by number
 }
 
+// waitForLock waits before another try at a lock.
+func waitForLock(tries int) bool {
+	if tries > 0 {
+		time.Sleep(min(time.Duration(tries)*2*time.Millisecond, 100*time.Millisecond))
+	}
+	return tries < lockTries
+}
+
 // begin takes the writers' lock and looks at what others recorded meanwhile.
 func (r *Repo) begin() (*tx, error) {
 	done := r.opt.Timings.Phase("begin")
 	defer done(0)
 	hint := r.store.Hint()
-	t, err := r.store.Begin(func(tries int) bool {
-		if tries > 0 {
-			time.Sleep(min(time.Duration(tries)*2*time.Millisecond, 100*time.Millisecond))
-		}
-		return tries < lockTries
-	})
+	t, err := r.store.Begin(waitForLock)
 	if err != nil {
 		return nil, storeError(err)
 	}
@@ -76,11 +79,10 @@ func (t *tx) commit(kind string) error {
 	return nil
 }
 
-// giveUp ends the transaction without a trace, for the reason given, nil when it was not to record anything.
+// giveUp ends the transaction without a trace, for the reason given, nil when it was not to record anything. Where a
+// trace stays the next writer finds and drops it: what the command did or failed at is not altered by that.
 func (t *tx) giveUp(reason error) error {
-	if err := t.Abort(); err != nil {
-		return errors.Join(reason, err)
-	}
+	_ = t.Abort()
 	return reason
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
@@ -319,7 +320,11 @@ func (r *Repo) noteMoves(out []difference, missing map[string]int, moves []move)
 	var valid []move
 	for _, m := range moves {
 		st := &vfs.Stat{}
-		if r.fs.Lstat(r.disk(m.To), st) == nil && (st.Kind == vfs.KindFile || st.Kind == vfs.KindLink) {
+		err := r.fs.Lstat(r.disk(m.To), st)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(err) {
+			return nil, fileError("look at "+safepath.Quote(m.To), err)
+		}
+		if err == nil && (st.Kind == vfs.KindFile || st.Kind == vfs.KindLink) {
 			disk[m.To] = st
 			valid = append(valid, m)
 			from[m.From], to[m.To] = true, true
