@@ -88,5 +88,11 @@ func (p *pending) note(from, to string) {
 			return
 		}
 	}
+	for i := range p.Moves { // noted before, by a command that did not get to the move
+		if p.Moves[i].From == from {
+			p.Moves[i].To = to
+			return
+		}
+	}
 	p.Moves = append(p.Moves, move{from, to})
 }

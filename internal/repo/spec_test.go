@@ -49,6 +49,11 @@ func TestMovesJoin(t *testing.T) {
 	if d := cmp.Diff([]move{{"a", "c"}}, p.Moves); d != "" {
 		t.Error(d)
 	}
+	p.note("a", "d") // the move to c was noted and then failed
+	if d := cmp.Diff([]move{{"a", "d"}}, p.Moves); d != "" {
+		t.Error(d)
+	}
+	p.note("d", "c")
 	p.note("c", "a")
 	if len(p.Moves) != 0 {
 		t.Errorf("back where it was, yet noted: %v", p.Moves)
