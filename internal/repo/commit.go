@@ -111,7 +111,10 @@ func (t *tx) record(ctx context.Context, opt *CommitOptions, author change.Perso
 	if err != nil {
 		return nil, err
 	}
-	if err := w.grow(n, next); err != nil {
+	fresh := w.startManifest(next)
+	err = w.grow(n, next)
+	w.fresh = <-fresh
+	if err != nil {
 		return nil, err
 	}
 	t.view.Base = int64(next.Num)
@@ -281,22 +284,14 @@ func (w *work) updateManifest(next StateRef) error {
 	if w.opt.Amend {
 		edits = nil // moveManifest has done it
 	}
-	fresh := w.base.Num == NoState && !w.opt.Amend && len(edits) == 0
-	if fresh {
-		m, err := worktree.Build(r.fs, r.manifestDir(), next.Num, next.ID, func(yield func(string, worktree.Entry) bool) {
-			for i := range w.recs {
-				if !yield(w.recs[i].now.path, w.seen(&w.recs[i])) {
-					return
-				}
-			}
-		})
-		if err != nil {
-			return err
+	if w.fresh.m != nil || w.fresh.err != nil {
+		if w.fresh.err != nil {
+			return w.fresh.err
 		}
 		if r.manifest != nil {
-			_ = r.manifest.Close()
+			_ = r.manifest.Close() // nothing of it is used any more
 		}
-		r.manifest = m
+		r.manifest = w.fresh.m
 		return nil
 	}
 	for i := range w.recs {
@@ -309,6 +304,34 @@ func (w *work) updateManifest(next StateRef) error {
 	}
 	r.manifest.SetBase(next.Num, next.ID)
 	return nil
+}
+
+// freshManifest is the manifest of a first record, made whole.
+type freshManifest struct {
+	m   *worktree.Manifest
+	err error
+}
+
+// startManifest makes the manifest of a first record beside the tree, which it takes as long as. Of any other record the
+// manifest is altered instead, and nothing is made here.
+func (w *work) startManifest(next StateRef) <-chan freshManifest {
+	out := make(chan freshManifest, 1)
+	if w.base.Num != NoState || len(w.recs) < massFiles {
+		out <- freshManifest{}
+		return out
+	}
+	r := w.t.r
+	go func() {
+		m, err := worktree.Build(r.fs, r.manifestDir(), next.Num, next.ID, func(yield func(string, worktree.Entry) bool) {
+			for i := range w.recs {
+				if !yield(w.recs[i].now.path, w.seen(&w.recs[i])) {
+					return
+				}
+			}
+		})
+		out <- freshManifest{m, err}
+	}()
+	return out
 }
 
 // seen is the manifest's entry of a recorded file.

@@ -36,6 +36,7 @@ type work struct {
 	chosen  map[string][]byte // with hunks chosen: what each file shall hold
 
 	recs     []recorded
+	fresh    freshManifest
 	warnings []string
 	skipped  []string
 }
