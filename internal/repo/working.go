@@ -214,7 +214,7 @@ func (r *Repo) Status(ctx context.Context, opt StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := r.scan(ctx, base, worktree.Options{Collapse: !opt.All && !opt.Moves, Ignored: opt.Ignored, Paths: nonRoot(opt.Paths)})
+	res, err := r.scan(ctx, base, worktree.Options{Collapse: !opt.All, Ignored: opt.Ignored, Paths: nonRoot(opt.Paths)})
 	if err != nil {
 		return nil, err
 	}
