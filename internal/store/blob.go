@@ -17,8 +17,9 @@ import (
 const (
 	// smallBlob is the length below which contents share a frame: alone they compress to 2.2, together to 3.6.
 	smallBlob = 4 << 10
-	// packSize is about how much shares a frame; reading one content decompresses all of it, in a tenth of a millisecond.
-	packSize = 128 << 10
+	// packSize is about how much shares a frame. Reading one content decompresses all of it: with 128 KiB a diff of 1 000
+	// files of the Linux tree spent a quarter longer, and the whole log was 0.5 % smaller.
+	packSize = 32 << 10
 	// maxBlob is the longest content in one piece; longer ones are lists of chunks.
 	maxBlob = 1 << 20
 	// maxContent bounds a list.
