@@ -54,8 +54,8 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	if err != nil {
 		return nil, err
 	}
-	if len(res.Errors) > 0 {
-		return nil, fileError("discard", res.Errors[0])
+	if err := problems("discard", res.Errors); err != nil {
+		return nil, err
 	}
 	diffs, err := r.differences(base, res, pend)
 	if err != nil {
@@ -327,8 +327,8 @@ func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	if len(res.Errors) > 0 { // what could not be read may be an edit
-		return nil, fileError("remove", res.Errors[0])
+	if err := problems("remove", res.Errors); err != nil { // what could not be read may be an edit
+		return nil, err
 	}
 	differs := map[string]bool{}
 	missing := map[string]bool{}

@@ -62,7 +62,7 @@ func (r *Repo) loadManifest(base StateRef) (*worktree.Manifest, error) {
 			return r.rebuildManifest(base)
 		}
 		if err != nil {
-			return nil, fileError("read the manifest", err)
+			return nil, readError("the manifest", err)
 		}
 		r.manifest = m
 	}
@@ -404,7 +404,7 @@ func diskSide(path string, st *vfs.Stat) *Side {
 func (r *Repo) readDisk(root vfs.Dir, dst []byte, path string) ([]byte, vfs.Stat, error) {
 	b, st, err := worktree.ReadPath(root, r.manifest, path, dst, maxInMemory)
 	if err != nil {
-		return dst, st, fileError("read a file", err)
+		return dst, st, readError(safepath.Quote(path), err)
 	}
 	return b, st, nil
 }
