@@ -33,15 +33,7 @@ func (r *Repo) Commit(ctx context.Context, opt CommitOptions) (*CommitResult, er
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	res, err := t.record(ctx, &opt, author)
-	if err != nil {
-		return nil, t.giveUp(err)
-	}
-	return res, nil
+	return transact(r, func(t *tx) (*CommitResult, error) { return t.record(ctx, &opt, author) })
 }
 
 // askMessage shows what would be recorded and asks what to say about it, before the lock is taken.
