@@ -78,6 +78,9 @@ var commands = []command{
 	}},
 	{name: "mv", from: settled, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "a", "deep/er/a") }},
 	{name: "mv of a directory", from: settled, prepare: edited3, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "d", "e") }},
+	{name: "mv of what was moved", from: settled, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return r.Move(context.Background(), "a", "b") })
+	}, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "b", "c") }},
 	{name: "commit after mv", from: settled, run: commitAll, prepare: func(t testing.TB, w *world) {
 		w.with(t, func(r *Repo) error { return r.Move(context.Background(), "d", "e") })
 	}},
