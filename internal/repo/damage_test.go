@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -276,4 +278,55 @@ func contents(r *Repo, s StateRef) (map[string]string, error) {
 		return nil
 	})
 	return out, err
+}
+
+// A repository of a later oxy is left alone.
+func TestNewerFormat(t *testing.T) {
+	w := born(t)
+	put(t, w.mem, ".oxy/format", "oxy repository, format 2\n")
+	if _, err := Open(memRoot, memOptions(w.mem)); !errors.Is(err, store.ErrNewerFormat) {
+		t.Fatal(err)
+	}
+	if _, err := Init(memRoot, memOptions(w.mem)); err == nil {
+		t.Fatal("init over it")
+	}
+	put(t, w.mem, ".oxy/format", "oxy repository, format 1\n")
+	look(t, w.mem, nil)
+}
+
+// Where nothing can be written everything can be read, with what is derived and without.
+func TestReadOnly(t *testing.T) {
+	w := grown(t)
+	want := look(t, copyOf(w.mem), w.moments)
+	for _, gone := range []string{"", "head", "index", "trees", "wc/manifest", "lock"} {
+		mem := copyOf(w.mem)
+		if gone != "" {
+			check(t, mem.RemoveAll(filepath.Join(memRoot, DirName, gone)))
+		}
+		readOnly := vfs.Inject(mem, 1, syscall.EROFS, vfs.FaultStays)
+		r, err := Open(memRoot, memOptions(readOnly))
+		check(t, err)
+		now := lookAt(t, r, w.moments)
+		now.Disk = want.Disk
+		if d := cmp.Diff(want, now); d != "" {
+			t.Errorf("without %q (-wanted +now)\n%s", gone, d)
+		}
+		ctx := context.Background()
+		d, err := r.DiffWorking(ctx, nil)
+		check(t, err)
+		for i := range d.Files {
+			_, err := d.New(nil, i)
+			check(t, err)
+			_, err = d.Old(nil, i)
+			check(t, err)
+		}
+		_, err = r.Blame(ctx, "a", BlameOptions{})
+		check(t, err)
+		_, err = r.Hunks(ctx, nil)
+		check(t, err)
+		if _, err := r.Commit(ctx, CommitOptions{Message: "no"}); !errors.Is(err, syscall.EROFS) {
+			t.Errorf("a commit: %v", err)
+		}
+		check(t, r.Close())
+	}
 }
