@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -328,5 +329,50 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("a commit: %v", err)
 		}
 		check(t, r.Close())
+	}
+}
+
+// Damage to a page of the trees is met by many goroutines at once: each gets the right content. Then the next record puts
+// whole trees in place, and later readers meet no damage.
+func TestDamagedTreesSideBySide(t *testing.T) {
+	w := grown(t)
+	trees := map[string]int64{}
+	filesIn(t, w.mem, filepath.Join(memRoot, DirName, "trees"), trees)
+	last := w.moments[len(w.moments)-1]
+	for name, size := range trees {
+		for part := range int64(7) {
+			mem := copyOf(w.mem)
+			for off := size * part / 7; off < min(size, size*part/7+600); off += 40 {
+				alter(t, mem, name, func(f vfs.File) error {
+					_, err := f.WriteAt([]byte{0xa5}, off)
+					return err
+				})
+			}
+			r, err := Open(memRoot, memOptions(mem))
+			check(t, err)
+			d, err := r.DiffStates(StateRef{Num: NoState}, last.state, nil)
+			check(t, err)
+			var group sync.WaitGroup
+			for g := range 4 {
+				group.Go(func() {
+					for i := g; i < len(d.Files); i += 4 {
+						b, err := d.New(nil, i)
+						if err != nil || string(b) != last.files[d.Files[i].New.Path][5:] {
+							t.Errorf("part %d: %s: %v", part, d.Files[i].New.Path, err)
+						}
+					}
+				})
+			}
+			group.Wait()
+			check(t, r.Close())
+			with(t, mem, func(r *Repo) error { return commitAll(context.Background(), r) })
+			with(t, mem, func(r *Repo) error {
+				_, err := contents(r, last.state)
+				if n := r.renewals.Load(); n != 0 {
+					t.Errorf("part %d: the trees are still damaged after a record", part)
+				}
+				return err
+			})
+		}
 	}
 }

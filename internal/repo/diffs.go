@@ -5,11 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/diff"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
@@ -69,8 +71,11 @@ func (r *Repo) workingDiffs(ctx context.Context, base StateRef, paths []string) 
 	var fresh []FileChange
 	for _, u := range r.withoutMoved(res.Untracked, diffs) {
 		var st vfs.Stat
-		if err := r.fs.Lstat(r.disk(u), &st); err != nil {
+		err := r.fs.Lstat(r.disk(u), &st)
+		if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
 			continue // gone since
+		} else if err != nil {
+			return nil, nil, fileError("look at "+safepath.Quote(u), err)
 		}
 		fresh = append(fresh, FileChange{What: Added, New: diskSide(u, &st)})
 	}

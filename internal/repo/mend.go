@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/oxy-vcs/oxy/internal/state"
 )
@@ -38,8 +39,10 @@ func (r *Repo) renewTrees(seen uint32) error {
 		return nil
 	}
 	if r.blocks != nil {
-		// Others may still read from it.
+		// Others may still read from it. The file goes, so that the next writer begins anew, too: else every reader
+		// would make for itself what is damaged.
 		r.retired = append(r.retired, r.blocks)
+		_ = state.RemoveGeneration(r.fs, filepath.Join(r.dir, "trees"), r.blocks.Generation())
 		r.blocks = nil
 	}
 	r.renewals.Add(1)

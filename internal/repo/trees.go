@@ -47,8 +47,11 @@ func (r *Repo) freshBlocks() (*state.Blocks, error) {
 		return nil, err
 	}
 	next := uint64(1)
+	if h, err := state.DecodeHint(r.store.Hint()); err == nil {
+		next = h.Generation + 1 // its file may be gone, but its number is not for another one
+	}
 	if len(gens) > 0 {
-		next = slices.Max(gens) + 1
+		next = max(next, slices.Max(gens)+1)
 	}
 	b, err := state.OpenBlocks(r.fs, dir, state.Hint{Generation: next})
 	if err != nil {
