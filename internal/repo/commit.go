@@ -33,15 +33,7 @@ func (r *Repo) Commit(ctx context.Context, opt CommitOptions) (*CommitResult, er
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	res, err := t.record(ctx, &opt, author)
-	if err != nil {
-		return nil, t.giveUp(err)
-	}
-	return res, nil
+	return transact(r, func(t *tx) (*CommitResult, error) { return t.record(ctx, &opt, author) })
 }
 
 // askMessage shows what would be recorded and asks what to say about it, before the lock is taken.
@@ -357,8 +349,18 @@ func (w *work) forgetPending() error {
 			done[old.Path] = true
 		}
 	}
-	p.Moves = slices.DeleteFunc(p.Moves, func(m move) bool { return done[m.From] })
-	p.Untracked = slices.DeleteFunc(p.Untracked, func(u string) bool { return done[u] })
+	// A note of what the base had not was taken up before, by a record that was cut off before it dropped the note.
+	// Should the path come back, it would speak of another file.
+	tree, err := w.t.r.tree(w.base.Num)
+	if err != nil {
+		return err
+	}
+	stale := func(path string) bool {
+		_, there, err := tree.Get(path)
+		return done[path] || err == nil && !there
+	}
+	p.Moves = slices.DeleteFunc(p.Moves, func(m move) bool { return stale(m.From) })
+	p.Untracked = slices.DeleteFunc(p.Untracked, stale)
 	return w.t.r.savePending(p)
 }
 

@@ -185,3 +185,23 @@ func crashScript(t *testing.T, rng *rand.Rand, steps int) {
 		}
 	}
 }
+
+// A note for the next record that outlives it, because the power was cut in between, does not speak of a file that
+// comes to its path later.
+func TestNoteOutlivesItsRecord(t *testing.T) {
+	w := settled(t)
+	ignoreBin(t, w)
+	w.with(t, func(r *Repo) error { return untrackBin(context.Background(), r) })
+	note, err := w.mem.ReadFile(memRoot+"/.oxy/wc/pending", maxPending)
+	check(t, err)
+	w.with(t, func(r *Repo) error { return commitAll(context.Background(), r) })
+	put(t, w.mem, ".oxy/wc/pending", string(note))
+	drop(t, w.mem, ".oxyignore")
+	w.commit(t, "it comes back")
+	put(t, w.mem, "a", "edited\n")
+	w.commit(t, "another file's edit")
+	look(t, w.mem, w.moments)
+	if _, there := w.moments[len(w.moments)-1].files["d/bin"]; !there {
+		t.Fatal("d/bin is not there")
+	}
+}

@@ -9,8 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -276,4 +279,100 @@ func contents(r *Repo, s StateRef) (map[string]string, error) {
 		return nil
 	})
 	return out, err
+}
+
+// A repository of a later oxy is left alone.
+func TestNewerFormat(t *testing.T) {
+	w := born(t)
+	put(t, w.mem, ".oxy/format", "oxy repository, format 2\n")
+	if _, err := Open(memRoot, memOptions(w.mem)); !errors.Is(err, store.ErrNewerFormat) {
+		t.Fatal(err)
+	}
+	if _, err := Init(memRoot, memOptions(w.mem)); err == nil {
+		t.Fatal("init over it")
+	}
+	put(t, w.mem, ".oxy/format", "oxy repository, format 1\n")
+	look(t, w.mem, nil)
+}
+
+// Where nothing can be written everything can be read, with what is derived and without.
+func TestReadOnly(t *testing.T) {
+	w := grown(t)
+	want := look(t, copyOf(w.mem), w.moments)
+	for _, gone := range []string{"", "head", "index", "trees", "wc/manifest", "lock"} {
+		mem := copyOf(w.mem)
+		if gone != "" {
+			check(t, mem.RemoveAll(filepath.Join(memRoot, DirName, gone)))
+		}
+		readOnly := vfs.Inject(mem, 1, syscall.EROFS, vfs.FaultStays)
+		r, err := Open(memRoot, memOptions(readOnly))
+		check(t, err)
+		now := lookAt(t, r, w.moments)
+		now.Disk = want.Disk
+		if d := cmp.Diff(want, now); d != "" {
+			t.Errorf("without %q (-wanted +now)\n%s", gone, d)
+		}
+		ctx := context.Background()
+		d, err := r.DiffWorking(ctx, nil)
+		check(t, err)
+		for i := range d.Files {
+			_, err := d.New(nil, i)
+			check(t, err)
+			_, err = d.Old(nil, i)
+			check(t, err)
+		}
+		_, err = r.Blame(ctx, "a", BlameOptions{})
+		check(t, err)
+		_, err = r.Hunks(ctx, nil)
+		check(t, err)
+		if _, err := r.Commit(ctx, CommitOptions{Message: "no"}); !errors.Is(err, syscall.EROFS) {
+			t.Errorf("a commit: %v", err)
+		}
+		check(t, r.Close())
+	}
+}
+
+// Damage to a page of the trees is met by many goroutines at once: each gets the right content. Then the next record puts
+// whole trees in place, and later readers meet no damage.
+func TestDamagedTreesSideBySide(t *testing.T) {
+	w := grown(t)
+	trees := map[string]int64{}
+	filesIn(t, w.mem, filepath.Join(memRoot, DirName, "trees"), trees)
+	last := w.moments[len(w.moments)-1]
+	for name, size := range trees {
+		for part := range int64(7) {
+			mem := copyOf(w.mem)
+			for off := size * part / 7; off < min(size, size*part/7+600); off += 40 {
+				alter(t, mem, name, func(f vfs.File) error {
+					_, err := f.WriteAt([]byte{0xa5}, off)
+					return err
+				})
+			}
+			r, err := Open(memRoot, memOptions(mem))
+			check(t, err)
+			d, err := r.DiffStates(StateRef{Num: NoState}, last.state, nil)
+			check(t, err)
+			var group sync.WaitGroup
+			for g := range 4 {
+				group.Go(func() {
+					for i := g; i < len(d.Files); i += 4 {
+						b, err := d.New(nil, i)
+						if err != nil || string(b) != last.files[d.Files[i].New.Path][5:] {
+							t.Errorf("part %d: %s: %v", part, d.Files[i].New.Path, err)
+						}
+					}
+				})
+			}
+			group.Wait()
+			check(t, r.Close())
+			with(t, mem, func(r *Repo) error { return commitAll(context.Background(), r) })
+			with(t, mem, func(r *Repo) error {
+				_, err := contents(r, last.state)
+				if n := r.renewals.Load(); n != 0 {
+					t.Errorf("part %d: the trees are still damaged after a record", part)
+				}
+				return err
+			})
+		}
+	}
 }

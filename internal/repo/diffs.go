@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/diff"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
@@ -17,15 +19,15 @@ import (
 
 // DiffWorking lists how the working copy differs from its base: what a commit would record, new files among it.
 func (r *Repo) DiffWorking(ctx context.Context, paths []string) (*DiffSet, error) {
+	return mended(r, func() (*DiffSet, error) { return r.diffWorking(ctx, paths) })
+}
+
+func (r *Repo) diffWorking(ctx context.Context, paths []string) (*DiffSet, error) {
 	base, err := r.Base()
 	if err != nil {
 		return nil, err
 	}
 	diffs, untracked, err := r.workingDiffs(ctx, base, paths)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := r.tree(base.Num)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +37,7 @@ func (r *Repo) DiffWorking(ctx context.Context, paths []string) (*DiffSet, error
 	}
 	d.load = func(dst []byte, s *Side, old bool) ([]byte, error) {
 		if old {
-			return r.sideContent(dst, tree, s)
+			return r.sideContent(dst, base.Num, s)
 		}
 		return r.diskContent(dst, s)
 	}
@@ -68,24 +70,33 @@ func (r *Repo) workingDiffs(ctx context.Context, base StateRef, paths []string) 
 	var fresh []FileChange
 	for _, u := range r.withoutMoved(res.Untracked, diffs) {
 		var st vfs.Stat
-		if err := r.fs.Lstat(r.disk(u), &st); err != nil {
+		err := r.fs.Lstat(r.disk(u), &st)
+		if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
 			continue // gone since
+		} else if err != nil {
+			return nil, nil, fileError("look at "+safepath.Quote(u), err)
 		}
 		fresh = append(fresh, FileChange{What: Added, New: diskSide(u, &st)})
 	}
 	return diffs, fresh, nil
 }
 
-// sideContent appends the content of a side that a tree has.
-func (r *Repo) sideContent(dst []byte, t state.Tree, s *Side) ([]byte, error) {
-	e, ok, err := t.Get(s.Path)
-	if err != nil {
-		return dst, err
-	}
-	if !ok {
-		return dst, fmt.Errorf("%q is not in the tree", s.Path)
-	}
-	return r.content(dst, &e)
+// sideContent appends the content of a side that a state has.
+func (r *Repo) sideContent(dst []byte, state uint32, s *Side) ([]byte, error) {
+	return mended(r, func() ([]byte, error) {
+		t, err := r.tree(state)
+		if err != nil {
+			return dst, err
+		}
+		e, ok, err := t.Get(s.Path)
+		if err != nil {
+			return dst, err
+		}
+		if !ok {
+			return dst, fmt.Errorf("%q is not in the tree", s.Path)
+		}
+		return r.content(dst, &e)
+	})
 }
 
 func (r *Repo) diskContent(dst []byte, s *Side) ([]byte, error) {
@@ -100,12 +111,16 @@ func (r *Repo) diskContent(dst []byte, s *Side) ([]byte, error) {
 
 // DiffFrom lists how the working copy differs from any state.
 func (r *Repo) DiffFrom(ctx context.Context, a StateRef, paths []string) (*DiffSet, error) {
+	return mended(r, func() (*DiffSet, error) { return r.diffFrom(ctx, a, paths) })
+}
+
+func (r *Repo) diffFrom(ctx context.Context, a StateRef, paths []string) (*DiffSet, error) {
 	base, err := r.Base()
 	if err != nil {
 		return nil, err
 	}
 	if a.Num == base.Num {
-		return r.DiffWorking(ctx, paths)
+		return r.diffWorking(ctx, paths)
 	}
 	diffs, untracked, err := r.workingDiffs(ctx, base, paths)
 	if err != nil {
@@ -173,7 +188,7 @@ func (r *Repo) DiffFrom(ctx context.Context, a StateRef, paths []string) (*DiffS
 	sortFiles(d.Files)
 	d.load = func(dst []byte, s *Side, old bool) ([]byte, error) {
 		if old {
-			return r.sideContent(dst, from, s)
+			return r.sideContent(dst, a.Num, s)
 		}
 		return r.diskContent(dst, s)
 	}
@@ -187,6 +202,10 @@ func sortFiles(files []FileChange) {
 
 // DiffStates lists how state b differs from state a.
 func (r *Repo) DiffStates(a, b StateRef, paths []string) (*DiffSet, error) {
+	return mended(r, func() (*DiffSet, error) { return r.diffStates(a, b, paths) })
+}
+
+func (r *Repo) diffStates(a, b StateRef, paths []string) (*DiffSet, error) {
 	from, err := r.tree(a.Num)
 	if err != nil {
 		return nil, err
@@ -255,9 +274,9 @@ func (r *Repo) DiffStates(a, b StateRef, paths []string) (*DiffSet, error) {
 	sortFiles(d.Files)
 	d.load = func(dst []byte, s *Side, old bool) ([]byte, error) {
 		if old {
-			return r.sideContent(dst, from, s)
+			return r.sideContent(dst, a.Num, s)
 		}
-		return r.sideContent(dst, to, s)
+		return r.sideContent(dst, b.Num, s)
 	}
 	for i := range d.Files {
 		if f := &d.Files[i]; f.What == Moved && f.Similar == 0 {
@@ -383,6 +402,10 @@ type workingHunk struct {
 
 // Hunks lists the working copy's hunks.
 func (r *Repo) Hunks(ctx context.Context, paths []string) ([]Hunk, error) {
+	return mended(r, func() ([]Hunk, error) { return r.listHunks(ctx, paths) })
+}
+
+func (r *Repo) listHunks(ctx context.Context, paths []string) ([]Hunk, error) {
 	base, err := r.Base()
 	if err != nil {
 		return nil, err
@@ -412,10 +435,6 @@ func (r *Repo) Hunks(ctx context.Context, paths []string) ([]Hunk, error) {
 
 // hunks lists the hunks of differences, and for each untracked file one of its own.
 func (r *Repo) hunks(base StateRef, diffs []difference, untracked []string) ([]workingHunk, error) {
-	tree, err := r.tree(base.Num)
-	if err != nil {
-		return nil, err
-	}
 	var out []workingHunk
 	var d diff.Differ
 	for i := range diffs {
@@ -425,7 +444,7 @@ func (r *Repo) hunks(base StateRef, diffs []difference, untracked []string) ([]w
 			out = append(out, whole)
 			continue
 		}
-		old, err := r.sideContent(nil, tree, f.Old)
+		old, err := r.sideContent(nil, base.Num, f.Old)
 		if err != nil {
 			return nil, err
 		}
@@ -524,10 +543,6 @@ func (w *work) choose(diffs []difference, untracked []string) ([]difference, []s
 
 // parts gives for each file of which some hunks are taken and some are not the base's text with only those taken.
 func (r *Repo) parts(base StateRef, diffs []difference, hs []workingHunk, take func(i int) bool) (map[string][]byte, error) {
-	tree, err := r.tree(base.Num)
-	if err != nil {
-		return nil, err
-	}
 	out := map[string][]byte{}
 	for i := 0; i < len(hs); {
 		j := i
@@ -539,7 +554,7 @@ func (r *Repo) parts(base StateRef, diffs []difference, hs []workingHunk, take f
 		}
 		if hs[i].text && taken > 0 && taken < j-i {
 			f := &diffs[hs[i].file]
-			old, err := r.sideContent(nil, tree, f.Old)
+			old, err := r.sideContent(nil, base.Num, f.Old)
 			if err != nil {
 				return nil, err
 			}

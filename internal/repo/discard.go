@@ -29,15 +29,7 @@ type aside struct {
 // Discard takes back unrecorded changes: all, of some paths, or some hunks. What it takes is kept in the store, and Undo
 // brings it back. It gives how the files differed.
 func (r *Repo) Discard(ctx context.Context, paths, hunks []string) ([]FileChange, error) {
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	files, err := t.discard(ctx, paths, hunks)
-	if err != nil {
-		return nil, t.giveUp(err)
-	}
-	return files, nil
+	return transact(r, func(t *tx) ([]FileChange, error) { return t.discard(ctx, paths, hunks) })
 }
 
 func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, error) {
@@ -65,7 +57,7 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{r: r, entries: map[string]state.Entry{}}
+	p := &plan{r: r, state: base.Num, entries: map[string]state.Entry{}}
 	var take []string // working files whose contents go
 	var files []FileChange
 	edited := map[string][]byte{}
@@ -202,11 +194,8 @@ func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) 
 
 // Move renames a file or directory in the working copy and notes it as a move for the next record.
 func (r *Repo) Move(ctx context.Context, from, to string) error {
-	t, err := r.begin()
-	if err != nil {
-		return err
-	}
-	return t.giveUp(t.move(from, to))
+	_, err := transact(r, func(t *tx) (struct{}, error) { return struct{}{}, t.move(from, to) })
+	return err
 }
 
 func (t *tx) move(from, to string) error {
@@ -248,9 +237,12 @@ func (t *tx) move(from, to string) error {
 	if err != nil {
 		return err
 	}
+	before := slices.Clone(pend.Moves)
 	moved := 0
+	carried := map[string]bool{}
 	for i := range pend.Moves { // what was moved into the directory before goes along
 		if m := &pend.Moves[i]; within(m.To, []string{from}) {
+			carried[m.To] = true
 			m.To = to + m.To[len(from):]
 			moved++
 		}
@@ -260,7 +252,7 @@ func (t *tx) move(from, to string) error {
 		if err != nil {
 			return fileError("move", err)
 		}
-		if there {
+		if there && !carried[p] {
 			pend.note(p, to+p[len(from):])
 			moved++
 		}
@@ -269,8 +261,13 @@ func (t *tx) move(from, to string) error {
 		return &Error{Text: safepath.Quote(from) + " was never recorded", Next: "Move it with mv: the next commit takes it as it is then."}
 	}
 	pend.Moves = slices.DeleteFunc(pend.Moves, func(m move) bool { return m.From == m.To })
-	// The note comes first: without the move it says nothing, a move without a note may not be seen as one.
-	if err := r.savePending(pend); err != nil {
+	// The note comes first: without the move it says nothing, a move without a note may not be seen as one. What is
+	// moved once more has two notes until that is done, of which the disk tells the right one.
+	both := *pend
+	if len(carried) > 0 {
+		both.Moves = slices.Concat(before, pend.Moves)
+	}
+	if err := r.savePending(&both); err != nil {
 		return err
 	}
 	if err := r.fs.MkdirAll(filepath.Dir(r.disk(to)), 0o777); err != nil {
@@ -278,6 +275,9 @@ func (t *tx) move(from, to string) error {
 	}
 	if err := r.fs.Rename(r.disk(from), r.disk(to)); err != nil {
 		return fileError("move", err)
+	}
+	if len(carried) > 0 {
+		_ = r.savePending(pend) // it only gets shorter
 	}
 	return nil
 }
@@ -309,12 +309,7 @@ func (r *Repo) trackedUnder(s StateRef, path string) (out []string, err error) {
 // Remove deletes files from the working copy; those with unrecorded changes only by force, and then Undo brings them back.
 // It gives the paths.
 func (r *Repo) Remove(ctx context.Context, paths []string, force bool) ([]string, error) {
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	gone, err := t.remove(ctx, paths, force)
-	return gone, t.giveUp(err)
+	return transact(r, func(t *tx) ([]string, error) { return t.remove(ctx, paths, force) })
 }
 
 func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, error) {

@@ -78,6 +78,9 @@ var commands = []command{
 	}},
 	{name: "mv", from: settled, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "a", "deep/er/a") }},
 	{name: "mv of a directory", from: settled, prepare: edited3, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "d", "e") }},
+	{name: "mv of what was moved", from: settled, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return r.Move(context.Background(), "a", "b") })
+	}, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "b", "c") }},
 	{name: "commit after mv", from: settled, run: commitAll, prepare: func(t testing.TB, w *world) {
 		w.with(t, func(r *Repo) error { return r.Move(context.Background(), "d", "e") })
 	}},
@@ -262,6 +265,80 @@ func TestFaultsOfInit(t *testing.T) {
 			}
 			if s := look(t, mem, nil); s.Ops != 1 {
 				t.Fatalf("%s, call %d: %+v", f.name, n, s)
+			}
+			if !faulty.Fired() {
+				break
+			}
+		}
+	}
+}
+
+// A read that fails while somebody only looks is told or does not matter: what is shown is never another thing.
+func TestReadFaults(t *testing.T) {
+	w := settled(t)
+	scribble(t, w.mem)
+	ctx := context.Background()
+	last := w.moments[len(w.moments)-1]
+	views := map[string]func(r *Repo) (string, error){
+		"status": func(r *Repo) (string, error) {
+			st, err := r.Status(ctx, StatusOptions{})
+			if err != nil {
+				return "", err
+			}
+			return statusText(st), errors.Join(st.Problems...)
+		},
+		"log": func(r *Repo) (s string, err error) {
+			err = r.Log(LogOptions{Paths: []string{"a"}}, func(c *ChangeInfo) error { s += c.ID.String(); return nil })
+			return s, err
+		},
+		"files": func(r *Repo) (string, error) {
+			m, err := contents(r, last.state)
+			return fmt.Sprint(m), err
+		},
+		"blame": func(r *Repo) (s string, err error) {
+			runs, err := r.Blame(ctx, "a", BlameOptions{})
+			for _, run := range runs {
+				s += fmt.Sprintf("%v %s", run.Change == nil, run.Text)
+			}
+			return s, err
+		},
+		"diff": func(r *Repo) (s string, err error) {
+			d, err := r.DiffWorking(ctx, nil)
+			if err != nil {
+				return "", err
+			}
+			for i := range d.Files {
+				a, errA := d.Old(nil, i)
+				b, errB := d.New(nil, i)
+				if err := errors.Join(errA, errB); err != nil {
+					return "", err
+				}
+				s += fmt.Sprintf("%s %q %q\n", d.Files[i].What, a, b)
+			}
+			return s, nil
+		},
+	}
+	for name, view := range views {
+		ask := func(fsys vfs.FS) (string, error) {
+			r, err := Open(memRoot, memOptions(fsys))
+			if err != nil {
+				return "", err
+			}
+			s, err := view(r)
+			_ = r.Close()
+			return s, err
+		}
+		want, err := ask(copyOf(w.mem))
+		check(t, err)
+		for n := 1; ; n++ {
+			mem := copyOf(w.mem)
+			faulty := vfs.Inject(mem, n, syscall.EIO, vfs.FaultReads)
+			got, err := ask(faulty)
+			if err == nil && got != want {
+				t.Errorf("%s, call %d: %s", name, n, cmp.Diff(want, got))
+			}
+			if again, err := ask(mem); err != nil || again != want {
+				t.Errorf("%s after call %d failed: %v", name, n, err)
 			}
 			if !faulty.Fired() {
 				break

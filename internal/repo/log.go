@@ -28,6 +28,21 @@ func (r *Repo) walkLog(s uint32, fn func(n uint32, pos uint64) (bool, error)) er
 
 // Log gives changes, latest first, until fn returns an error, which it returns.
 func (r *Repo) Log(opt LogOptions, fn func(*ChangeInfo) error) error {
+	told := 0
+	_, err := mended(r, func() (struct{}, error) {
+		n := 0
+		return struct{}{}, r.tellLog(opt, func(c *ChangeInfo) error {
+			if n++; n <= told { // before the trees had to be made again
+				return nil
+			}
+			told++
+			return fn(c)
+		})
+	})
+	return err
+}
+
+func (r *Repo) tellLog(opt LogOptions, fn func(*ChangeInfo) error) error {
 	v, err := r.view()
 	if err != nil {
 		return err

@@ -233,7 +233,12 @@ func (w *world) commit(t testing.TB, message string) {
 
 func (w *world) with(t testing.TB, fn func(r *Repo) error) {
 	t.Helper()
-	r, err := Open(memRoot, memOptions(w.mem))
+	with(t, w.mem, fn)
+}
+
+func with(t testing.TB, fsys vfs.FS, fn func(r *Repo) error) {
+	t.Helper()
+	r, err := Open(memRoot, memOptions(fsys))
 	check(t, err)
 	check(t, fn(r))
 	check(t, r.Close())

@@ -267,7 +267,9 @@ func (w *work) read() error {
 	if err != nil {
 		return err
 	}
-	added = w.pair(added)
+	if added, err = w.pair(added); err != nil {
+		return err
+	}
 	edits := make([]recorded, len(w.edited))
 	differs := make([]bool, len(w.edited))
 	err = w.parallel(len(w.edited), func(rd *reader, i int) (err error) {
@@ -359,16 +361,17 @@ func (w *work) measure() (total int64, err error) {
 const similar = 50
 
 // pair finds added files that are removed ones moved, and gives the added ones that are left.
-func (w *work) pair(added []recorded) []recorded {
+func (w *work) pair(added []recorded) ([]recorded, error) {
 	if len(w.removed) == 0 || len(added) == 0 {
-		return added
+		return added, nil
 	}
 	r := w.t.r
+	var failed error // a text that cannot be read must not make a move into a removal
 	from := make([]diff.Candidate, len(w.removed))
 	for i := range w.removed {
 		e := &w.removed[i]
 		from[i] = diff.Candidate{Name: e.Path, Hash: e.Hash, Size: int64(e.Size), Load: func() diff.Fingerprint {
-			return r.fingerprint(e)
+			return r.fingerprint(e, &failed)
 		}}
 	}
 	to := make([]diff.Candidate, len(added))
@@ -381,12 +384,16 @@ func (w *work) pair(added []recorded) []recorded {
 			if data := now.data; data != nil {
 				return diff.NewFingerprint(data)
 			}
-			return w.fingerprintOnDisk(now.path)
+			return w.fingerprintOnDisk(now.path, &failed)
 		}}
 	}
 	paired := map[int]bool{}
 	gone := map[int]bool{}
-	for _, p := range diff.Renames(from, to, similar) {
+	pairs := diff.Renames(from, to, similar)
+	if failed != nil {
+		return nil, failed
+	}
+	for _, p := range pairs {
 		e, now := &w.removed[p.Removed], &added[p.Added].now
 		if (e.Kind == change.Link) != (now.kind == change.Link) || now.size == 0 {
 			continue
@@ -407,28 +414,31 @@ func (w *work) pair(added []recorded) []recorded {
 		}
 	}
 	w.removed = restRemoved
-	return restAdded
+	return restAdded, nil
 }
 
-func (r *Repo) fingerprint(e *state.Entry) diff.Fingerprint {
+func (r *Repo) fingerprint(e *state.Entry, failed *error) diff.Fingerprint {
 	if e.Kind != change.Text {
 		return diff.Fingerprint{}
 	}
 	b, err := r.content(nil, e)
 	if err != nil {
-		return diff.Fingerprint{} // then it is paired with nothing
+		*failed = errors.Join(*failed, err)
+		return diff.Fingerprint{}
 	}
 	return diff.NewFingerprint(b)
 }
 
-func (w *work) fingerprintOnDisk(p string) diff.Fingerprint {
+func (w *work) fingerprintOnDisk(p string, failed *error) diff.Fingerprint {
 	root, err := w.t.r.openRoot()
 	if err != nil {
+		*failed = errors.Join(*failed, err)
 		return diff.Fingerprint{}
 	}
 	defer root.Close()
 	b, _, err := worktree.ReadPath(root, w.t.r.manifest, p, nil, change.MaxText)
 	if err != nil {
+		*failed = errors.Join(*failed, err)
 		return diff.Fingerprint{}
 	}
 	return diff.NewFingerprint(b)

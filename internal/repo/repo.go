@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
@@ -31,10 +32,16 @@ type Repo struct {
 	opt   Options
 	store *store.Store
 
-	mu     sync.Mutex
-	blocks *state.Blocks // opened when first needed
+	mu     sync.Mutex // guards bodies
 	bodies map[uint32]*body
-	stale  bool // what the trees' file held could not be used: write it anew
+
+	treeMu   sync.Mutex      // held while a tree is looked up or made
+	blocksMu sync.Mutex      // guards blocks and what follows, between readers
+	blocks   *state.Blocks   // opened when first needed
+	stale    bool            // what the trees' file held could not be used: write it anew
+	retired  []*state.Blocks // damaged ones, from which trees may still be read
+	renewals atomic.Uint32   // how often the trees were begun anew
+	writing  bool            // a transaction is under way that did not commit yet
 
 	manifest *worktree.Manifest
 	settings *settings
@@ -101,6 +108,9 @@ func (r *Repo) Close() error {
 	var errs []error
 	if r.manifest != nil {
 		errs = append(errs, r.manifest.Close())
+	}
+	for _, b := range r.retired {
+		errs = append(errs, b.Close())
 	}
 	if r.blocks != nil {
 		errs = append(errs, r.blocks.Close())

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,8 @@ import (
 
 // openBlocks gives the stored trees. Whatever is wrong with their file, it is derived: it is begun anew.
 func (r *Repo) openBlocks() (*state.Blocks, error) {
+	r.blocksMu.Lock()
+	defer r.blocksMu.Unlock()
 	if r.blocks != nil {
 		return r.blocks, nil
 	}
@@ -38,7 +39,7 @@ func (r *Repo) openHinted() bool {
 	return true
 }
 
-// freshBlocks begins a new generation without anything in it.
+// freshBlocks begins a new generation without anything in it. The caller holds blocksMu.
 func (r *Repo) freshBlocks() (*state.Blocks, error) {
 	dir := filepath.Join(r.dir, "trees")
 	gens, err := state.Generations(r.fs, dir)
@@ -46,34 +47,24 @@ func (r *Repo) freshBlocks() (*state.Blocks, error) {
 		return nil, err
 	}
 	next := uint64(1)
+	if h, err := state.DecodeHint(r.store.Hint()); err == nil {
+		next = h.Generation + 1 // its file may be gone, but its number is not for another one
+	}
 	if len(gens) > 0 {
-		next = slices.Max(gens) + 1
+		next = max(next, slices.Max(gens)+1)
 	}
 	b, err := state.OpenBlocks(r.fs, dir, state.Hint{Generation: next})
 	if err != nil {
 		return nil, fmt.Errorf("begin trees: %w", err)
 	}
-	if r.blocks != nil {
-		_ = r.blocks.Close() // it was read only, and nothing of it is used any more
-	}
 	r.blocks, r.stale = b, true
 	return b, nil
 }
 
-// tree gives a state's tree. One that is not stored is made from the nearest stored one and the changes since; damage
-// to what is stored leads to making it from the changes alone.
+// tree gives a state's tree. One that is not stored is made from the nearest stored one and the changes since.
 func (r *Repo) tree(s uint32) (state.Tree, error) {
-	t, err := r.treeOnce(s)
-	if errors.Is(err, state.ErrDamaged) || errors.Is(err, errWeaveBlock) {
-		if _, err := r.freshBlocks(); err != nil {
-			return state.Tree{}, err
-		}
-		t, err = r.treeOnce(s)
-	}
-	return t, err
-}
-
-func (r *Repo) treeOnce(s uint32) (state.Tree, error) {
+	r.treeMu.Lock()
+	defer r.treeMu.Unlock()
 	b, err := r.openBlocks()
 	if err != nil {
 		return state.Tree{}, err

@@ -29,6 +29,8 @@ type tx struct {
 	r    *Repo
 	view *store.View // to alter
 	made []change.ID // ids of the changes put here, by number
+
+	acknowledged bool
 }
 
 // waitForLock waits before another try at a lock.
@@ -76,14 +78,33 @@ func (t *tx) commit(kind string) error {
 	if err != nil {
 		return fileError("record it", storeError(err))
 	}
+	t.acknowledged, r.writing = true, false
 	return nil
 }
 
-// giveUp ends the transaction without a trace, for the reason given, nil when it was not to record anything. Where a
-// trace stays the next writer finds and drops it: what the command did or failed at is not altered by that.
-func (t *tx) giveUp(reason error) error {
-	_ = t.Abort()
-	return reason
+// transact runs fn in a transaction, which ends without a trace when fn did not commit it. Where a trace stays the next
+// writer finds and drops it: what the command did or failed at is not altered by that.
+func transact[T any](r *Repo, fn func(t *tx) (T, error)) (T, error) {
+	var late error // of what came after the commit: that is done, and not to be done twice
+	res, err := mended(r, func() (T, error) {
+		t, err := r.begin()
+		if err != nil {
+			var none T
+			return none, err
+		}
+		r.writing = true
+		res, err := fn(t)
+		r.writing = false
+		_ = t.Abort()
+		if t.acknowledged {
+			late, err = err, nil
+		}
+		return res, err
+	})
+	if err == nil {
+		err = late
+	}
+	return res, err
 }
 
 // publish writes the trees behind what was acknowledged. They are derived: a failure here costs time later, nothing else.
@@ -206,17 +227,13 @@ func (r *Repo) dropGenerations(current uint64) {
 
 // update runs a transaction that only changes the view.
 func (r *Repo) update(kind string, fn func(v *store.View) error) error {
-	t, err := r.begin()
-	if err != nil {
-		return err
-	}
-	if err := fn(t.view); err != nil {
-		return t.giveUp(err)
-	}
-	if err := t.commit(kind); err != nil {
-		return t.giveUp(err)
-	}
-	return nil
+	_, err := transact(r, func(t *tx) (struct{}, error) {
+		if err := fn(t.view); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, t.commit(kind)
+	})
+	return err
 }
 
 // user says who runs the command, for the operation log.

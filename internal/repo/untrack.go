@@ -16,12 +16,7 @@ var ignoreFiles = [...]string{".gitignore", ".oxyignore"}
 
 // Untrack makes the next record remove ignored files from the history that follows and leave them on disk.
 func (r *Repo) Untrack(ctx context.Context, paths []string) ([]string, error) {
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	files, err := t.untrack(ctx, paths)
-	return files, t.giveUp(err)
+	return transact(r, func(t *tx) ([]string, error) { return t.untrack(ctx, paths) })
 }
 
 func (t *tx) untrack(ctx context.Context, paths []string) ([]string, error) {

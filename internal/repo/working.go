@@ -209,6 +209,10 @@ func (r *Repo) saveManifest() {
 
 // Status compares the working copy with its base.
 func (r *Repo) Status(ctx context.Context, opt StatusOptions) (*Status, error) {
+	return mended(r, func() (*Status, error) { return r.status(ctx, opt) })
+}
+
+func (r *Repo) status(ctx context.Context, opt StatusOptions) (*Status, error) {
 	v, err := r.view()
 	if err != nil {
 		return nil, err
@@ -321,7 +325,10 @@ func (r *Repo) noteMoves(out []difference, missing map[string]int, moves []move)
 	from, to := map[string]bool{}, map[string]bool{}
 	disk := map[string]*vfs.Stat{}
 	var valid []move
-	for _, m := range moves {
+	for _, m := range slices.Backward(moves) {
+		if from[m.From] || to[m.To] {
+			continue // a later note says otherwise
+		}
 		st := &vfs.Stat{}
 		err := r.fs.Lstat(r.disk(m.To), st)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(err) {
