@@ -91,8 +91,8 @@ func diffCommand(a *app) *cobra.Command {
 		Use:   "diff [REV [REV]] [--] [PATHS]",
 		Short: "Show what differs, line by line",
 		Long: `Show how the working copy differs from what is recorded; with one REV, from that state; with two, how the second
-differs from the first. The output is a patch that git apply and patch understand. Of the working copy, new files are
-not in it before they are recorded; oxy status lists them.
+differs from the first. The output is a patch that git apply and patch understand. Of the working copy it shows what
+a commit would record: new files that are not ignored too, and files that moved as moves.
 
 REV is a bookmark, a tag, the beginning of a change's id, @ (where the working copy stands), REV~N (N changes
 earlier) or NAME:N (after the first N changes).`,

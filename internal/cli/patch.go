@@ -74,9 +74,16 @@ type patcher struct {
 
 func isHuge(s *repo.Side) bool { return s != nil && s.Size > change.MaxText }
 
+func sizeOf(s *repo.Side) int64 {
+	if s == nil {
+		return 0
+	}
+	return s.Size
+}
+
 // read loads both sides of file i.
 func (p *patcher) read(i int) (err error) {
-	p.a, p.b = p.a[:0], p.b[:0]
+	p.a, p.b, p.huge = p.a[:0], p.b[:0], false
 	f := &p.files[i]
 	if f.Old != nil && f.New != nil && f.What == repo.ModeChanged {
 		return nil // alike
@@ -200,11 +207,10 @@ func (p *patcher) stat(i int) (diff.FileStat, error) {
 	if f.What == repo.Moved {
 		s.OldPath = string(appendQuoted(nil, f.Old.Path))
 	}
-	if isBinary(f.Old, p.a) || isBinary(f.New, p.b) {
-		if !bytes.Equal(p.a, p.b) {
-			s.OldSize, s.NewSize = int64(len(p.a)), int64(len(p.b))
+	if p.huge || isBinary(f.Old, p.a) || isBinary(f.New, p.b) {
+		if s.Binary = true; p.huge || !bytes.Equal(p.a, p.b) {
+			s.OldSize, s.NewSize = sizeOf(f.Old), sizeOf(f.New)
 		}
-		s.Binary = true
 		return s, nil
 	}
 	s.Added, s.Deleted = diff.Count(p.differ.Lines(p.a, p.b, p.opt.diff))
@@ -218,7 +224,7 @@ func (p *patcher) json(i int, hunks bool) (jsonFile, error) {
 	if err := p.read(i); err != nil {
 		return j, err
 	}
-	if j.Binary = isBinary(f.Old, p.a) || isBinary(f.New, p.b); j.Binary {
+	if j.Binary = p.huge || isBinary(f.Old, p.a) || isBinary(f.New, p.b); j.Binary {
 		return j, nil
 	}
 	edits := p.differ.Lines(p.a, p.b, p.opt.diff)

@@ -97,11 +97,17 @@ type plan struct {
 	bytes   int64
 }
 
-func (p *plan) write(e *state.Entry) {
+// write plans to write a file. Whatever the repository says, no name that could lead outside or into a repository's own
+// directory is written.
+func (p *plan) write(e *state.Entry) error {
+	if err := safepath.Check(e.Path); err != nil {
+		return &Error{Text: "cannot write " + safepath.Quote(e.Path) + ": " + err.Error(), Err: err}
+	}
 	w := unseen(e)
 	p.plan = append(p.plan, worktree.Action{Path: e.Path, Op: worktree.Write, Kind: w.Kind, Exec: w.Exec, Size: w.Size, Hash: w.Hash})
 	p.entries[e.Path] = *e
 	p.bytes += w.Size
+	return nil
 }
 
 // Content gives a content to write.
@@ -170,7 +176,7 @@ func (r *Repo) planCheckout(from, to StateRef) (*plan, error) {
 				p.plan = append(p.plan, worktree.Action{Path: new.Path, Op: worktree.Chmod, Exec: new.Exec})
 			}
 		default:
-			p.write(new)
+			return p.write(new)
 		}
 		return nil
 	})
@@ -250,10 +256,7 @@ func (t *tx) checkoutFiles(ctx context.Context, s StateRef, paths []string) (*Ch
 	p := &plan{r: r, state: s.Num, entries: map[string]state.Entry{}}
 	for _, path := range paths {
 		n := len(p.plan)
-		err := tree.Walk(path, func(e *state.Entry) error {
-			p.write(e)
-			return nil
-		})
+		err := tree.Walk(path, p.write)
 		if err != nil {
 			return nil, err
 		}

@@ -441,24 +441,28 @@ func whatOf(old, new *Side) What {
 	return Same
 }
 
-// confirmLarge says first when a record takes in much that was never there. A first record of a large tree is what one
-// does, so there only the size of single files counts.
-func (w *work) confirmLarge(files int, most int64) error {
-	if w.base.Num == NoState {
-		files = 0
-	}
-	if files <= manyFiles && most <= largeFile {
+// sayMany says first when a record takes in many files that were never there. A first record of a large tree is what one
+// does; and for each file that goes, one may have moved.
+func (w *work) sayMany() error {
+	files := len(w.added) - len(w.removed)
+	if files <= manyFiles || w.base.Num == NoState {
 		return nil
 	}
 	if w.opt.Large != nil {
-		return w.opt.Large(files, most)
+		return w.opt.Large("", files, 0)
 	}
-	if most > largeFile {
-		w.warnings = append(w.warnings, fmt.Sprintf("a file of %d MiB was recorded; if that was a mistake: oxy undo", most>>20))
+	w.warnings = append(w.warnings, fmt.Sprintf("%d new files were recorded at once; if that was a mistake: oxy undo, and list them in .oxyignore", files))
+	return nil
+}
+
+// sayLarge says first that a large file is about to be recorded. It may be called from many goroutines.
+func (w *work) sayLarge(path string, bytes int64) error {
+	w.sink.mu.Lock()
+	defer w.sink.mu.Unlock()
+	if w.opt.Large != nil {
+		return w.opt.Large(path, 1, bytes)
 	}
-	if files > manyFiles {
-		w.warnings = append(w.warnings, fmt.Sprintf("%d new files were recorded at once; if that was a mistake: oxy undo, and list them in .oxyignore", files))
-	}
+	w.warnings = append(w.warnings, fmt.Sprintf("%s, %d MiB, was recorded; if that was a mistake: oxy undo, and list it in .oxyignore", safepath.Quote(path), bytes>>20))
 	return nil
 }
 

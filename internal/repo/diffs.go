@@ -327,58 +327,70 @@ func (r *Repo) DiffChange(n uint32, paths []string) (*DiffSet, error) {
 
 // pairMoves joins removed and added files that are alike, where identities do not tell.
 func (r *Repo) pairMoves(d *DiffSet) {
-	if !slices.ContainsFunc(d.Files, func(f FileChange) bool { return f.What == Removed }) {
-		return
-	}
 	var from, to []diff.Candidate
 	var fromAt, toAt []int
+	sizes := map[int64]bool{}
 	for i := range d.Files {
-		i := i
-		f := &d.Files[i]
-		switch f.What {
-		case Removed:
-			from = append(from, diff.Candidate{Name: f.Old.Path, Hash: f.Old.Hash, Size: f.Old.Size, Load: func() diff.Fingerprint {
-				b, err := d.Old(nil, i)
-				if err != nil || worktree.IsBinary(b) {
-					return diff.Fingerprint{}
-				}
-				return diff.NewFingerprint(b)
-			}})
+		if f := &d.Files[i]; f.What == Removed && f.Old.Size > 0 {
+			from = append(from, diff.Candidate{Name: f.Old.Path, Hash: f.Old.Hash, Size: f.Old.Size, Load: fingerprinter(d.Old, i, f.Old)})
 			fromAt = append(fromAt, i)
-		case Added:
-			if f.New.Size > change.MaxText {
-				continue
-			}
-			b, err := d.New(nil, i)
-			if err != nil {
-				continue
-			}
-			f.New.Hash = hashOf(b)
-			to = append(to, diff.Candidate{Name: f.New.Path, Hash: f.New.Hash, Size: f.New.Size, Load: func() diff.Fingerprint {
-				if worktree.IsBinary(b) {
-					return diff.Fingerprint{}
-				}
-				return diff.NewFingerprint(b)
-			}})
-			toAt = append(toAt, i)
+			sizes[f.Old.Size] = true
 		}
 	}
-	if len(from) == 0 || len(to) == 0 {
+	if len(from) == 0 {
 		return
 	}
+	// New contents are read when they are compared, and not kept: there may be a build's whole output of them.
+	var buf []byte
+	for i := range d.Files {
+		f := &d.Files[i]
+		if f.What != Added || f.New.Size == 0 || f.New.Size > change.MaxText {
+			continue
+		}
+		if f.New.Hash == (change.Hash{}) && sizes[f.New.Size] {
+			var err error
+			if buf, err = d.New(buf[:0], i); err != nil {
+				continue
+			}
+			f.New.Hash = hashOf(buf)
+		}
+		to = append(to, diff.Candidate{Name: f.New.Path, Hash: f.New.Hash, Size: f.New.Size, Load: fingerprinter(d.New, i, f.New)})
+		toAt = append(toAt, i)
+	}
 	drop := map[int]bool{}
+	moved := map[int]FileChange{}
 	for _, p := range diff.Renames(from, to, similar) {
 		a, b := fromAt[p.Removed], toAt[p.Added]
-		d.Files[b] = FileChange{What: Moved, Old: d.Files[a].Old, New: d.Files[b].New, Similar: p.Similarity}
+		old, now := d.Files[a].Old, d.Files[b].New
+		if (old.Kind == change.Link) != (now.Kind == change.Link) {
+			continue
+		}
+		moved[b] = FileChange{What: Moved, Old: old, New: now, Similar: p.Similarity}
 		drop[a] = true
 	}
-	var rest []FileChange
+	rest := d.Files[:0:0]
 	for i := range d.Files {
-		if !drop[i] {
+		if f, ok := moved[i]; ok {
+			rest = append(rest, f)
+		} else if !drop[i] {
 			rest = append(rest, d.Files[i])
 		}
 	}
 	d.Files = rest
+}
+
+// fingerprinter reads one side of file i of a set when its likeness is asked for. What cannot be read is like nothing.
+func fingerprinter(read func(dst []byte, i int) ([]byte, error), i int, s *Side) func() diff.Fingerprint {
+	return func() diff.Fingerprint {
+		if s.Kind == change.Link || s.Kind == change.Subrepo || s.Size > change.MaxText {
+			return diff.Fingerprint{}
+		}
+		b, err := read(nil, i)
+		if err != nil || worktree.IsBinary(b) {
+			return diff.Fingerprint{}
+		}
+		return diff.NewFingerprint(b)
+	}
 }
 
 // workingHunk is a hunk of the working copy and where it lies.
@@ -429,7 +441,7 @@ func (r *Repo) hunks(base StateRef, diffs []difference, untracked []string) ([]w
 	for i := range diffs {
 		f := &diffs[i]
 		whole := workingHunk{file: i, Hunk: Hunk{Path: f.Path(), What: f.What, Text: f.What.String() + "\n"}}
-		if f.What != Modified {
+		if f.What != Modified || f.New.Size > change.MaxText || f.Old.Size > change.MaxText {
 			out = append(out, whole)
 			continue
 		}

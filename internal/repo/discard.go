@@ -91,7 +91,9 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 			p.plan = append(p.plan, worktree.Action{Path: d.New.Path, Op: worktree.Remove})
 		}
 		if d.What != Removed || !slices.Contains(pend.Untracked, d.Old.Path) {
-			p.write(&e)
+			if err := p.write(&e); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if len(files) == 0 {
@@ -180,13 +182,12 @@ func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) 
 	p := &plan{r: t.r, entries: map[string]state.Entry{}}
 	for _, a := range list {
 		e := state.Entry{Path: string(a.Path), Kind: a.Kind, Exec: a.Exec, Size: a.Size, Hash: a.Hash}
-		if err := safepath.Check(e.Path); err != nil {
-			return err
-		}
 		if e.Kind == change.Text {
 			e.Kind = change.Binary // the content is kept whole under its hash, it is no weave
 		}
-		p.write(&e)
+		if err := p.write(&e); err != nil {
+			return err
+		}
 	}
 	return t.writeAside(ctx, m, p, false)
 }

@@ -97,7 +97,7 @@ type reader struct {
 	d    diff.Differ
 	pack *store.Packer
 	// large, if any, is told of a large file before it is taken into the store.
-	large func(bytes int64) error
+	large func(path string, bytes int64) error
 }
 
 func (rd *reader) close() {
@@ -142,7 +142,7 @@ func (rd *reader) read(p string) (fileNow, vfs.Stat, error) {
 	data, st, err := worktree.ReadFile(d, name, rd.buf[:0], change.MaxText)
 	if errors.Is(err, vfs.ErrTooLarge) {
 		if st.Size > largeFile && rd.large != nil {
-			if err := rd.large(st.Size); err != nil {
+			if err := rd.large(p, st.Size); err != nil {
 				return fileNow{}, st, err
 			}
 		}
@@ -173,7 +173,8 @@ func (rd *reader) stream(d vfs.Dir, p, name string) (now fileNow, st vfs.Stat, e
 	if err := f.Stat(&st); err != nil {
 		return now, st, fileError("read "+safepath.Quote(p), err)
 	}
-	h, n, err := rd.pack.PutStream(io.LimitReader(f, change.MaxContent+1))
+	// Not beyond what it was: what grows as fast as it is read has no end.
+	h, n, err := rd.pack.PutStream(io.LimitReader(f, min(st.Size, change.MaxContent)+1))
 	if err != nil {
 		return now, st, err
 	}
@@ -202,7 +203,7 @@ func (w *work) parallel(n int, fn func(rd *reader, i int) error) error {
 	var wg sync.WaitGroup
 	workers := min(runtime.GOMAXPROCS(0), (n+batch-1)/batch)
 	for range workers {
-		rd := &reader{root: root, pack: w.sink.packer(), large: w.saidLarge}
+		rd := &reader{root: root, pack: w.sink.packer(), large: w.sayLarge}
 		wg.Go(func() {
 			defer rd.close()
 			for {
@@ -237,7 +238,7 @@ func (w *work) read() error {
 		}
 		mass = total > massBytes
 	}
-	if err := w.confirmLarge(len(w.added), 0); err != nil {
+	if err := w.sayMany(); err != nil {
 		return err
 	}
 	added := make([]recorded, len(w.added))
@@ -331,13 +332,6 @@ func (w *work) readEdited(rd *reader, e *edited) (recorded, bool, error) {
 		rec.now.data = nil
 	}
 	return rec, differs, nil
-}
-
-// saidLarge says first that a large file is about to be recorded.
-func (w *work) saidLarge(bytes int64) error {
-	w.sink.mu.Lock()
-	defer w.sink.mu.Unlock()
-	return w.confirmLarge(0, bytes)
 }
 
 // measure finds how much the added files are.

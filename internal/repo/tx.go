@@ -161,6 +161,10 @@ const (
 	checkpointMin   = 256
 )
 
+// recentTrees is how many of the latest trees stay: going a few changes back and undoing are a person's daily moves, and
+// those trees share nearly all with the last.
+const recentTrees = 16
+
 // worthKeeping lists the states whose trees stay: the bookmarks', the working copy's, checkpoints, and of the others one
 // every so many changes.
 func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
@@ -169,6 +173,9 @@ func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
 		return nil, err
 	}
 	named := map[uint32]bool{baseOf(v): true}
+	for _, root := range roots[:min(len(roots), recentTrees)] {
+		named[root.State] = true
+	}
 	for _, s := range v.Bookmarks {
 		named[s] = true
 	}

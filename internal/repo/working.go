@@ -221,7 +221,7 @@ func (r *Repo) status(ctx context.Context, opt StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := r.scan(ctx, base, worktree.Options{Collapse: !opt.All && !opt.Moves, Ignored: opt.Ignored, Paths: nonRoot(opt.Paths)})
+	res, err := r.scan(ctx, base, worktree.Options{Collapse: !opt.All, Ignored: opt.Ignored, Paths: nonRoot(opt.Paths)})
 	if err != nil {
 		return nil, err
 	}

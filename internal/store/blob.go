@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/zeebo/blake3"
@@ -16,8 +17,9 @@ import (
 const (
 	// smallBlob is the length below which contents share a frame: alone they compress to 2.2, together to 3.6.
 	smallBlob = 4 << 10
-	// packSize is about how much shares a frame; reading one content decompresses all of it, in a tenth of a millisecond.
-	packSize = 128 << 10
+	// packSize is about how much shares a frame. Reading one content decompresses all of it: with 128 KiB a diff of 1 000
+	// files of the Linux tree spent a quarter longer, and the whole log was 0.5 % smaller.
+	packSize = 32 << 10
 	// maxBlob is the longest content in one piece; longer ones are lists of chunks.
 	maxBlob = 1 << 20
 	// maxContent bounds a list.
@@ -69,6 +71,8 @@ func (s *Store) readBlob(dst []byte, r blobRecord) ([]byte, error) {
 	if r.size > maxAtOnce {
 		return dst, errSize
 	}
+	// Room for all at once: made chunk by chunk, a file of 14 MB would be copied fifty times.
+	dst = slices.Grow(dst, int(r.size))
 	err := s.eachChunk(r, func(c blobRecord) (err error) {
 		dst, err = s.readPiece(dst, c)
 		return err
