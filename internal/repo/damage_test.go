@@ -52,11 +52,11 @@ type damage struct {
 	make func(t testing.TB, fsys vfs.FS, name string)
 }
 
-func damages(size int64, few bool) []damage {
+func damages(size int64) []damage {
 	out := []damage{{"gone", func(t testing.TB, fsys vfs.FS, name string) { check(t, fsys.Remove(name)) }}}
-	parts := int64(9)
-	if few {
-		parts = 4
+	parts := int64(5)
+	if *thorough {
+		parts = 40
 	}
 	at := map[int64]bool{}
 	for i := range parts {
@@ -125,7 +125,7 @@ func TestDamage(t *testing.T) {
 	files := map[string]int64{}
 	filesIn(t, w.mem, filepath.Join(memRoot, DirName), files)
 	for name, size := range files {
-		for _, d := range damages(size, testing.Short()) {
+		for _, d := range damages(size) {
 			t.Run(filepath.Base(name)+" "+d.what, func(t *testing.T) {
 				mem := copyOf(w.mem)
 				d.make(t, mem, name)

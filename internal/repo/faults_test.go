@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -32,6 +33,24 @@ var commands = []command{
 		_, err := r.Commit(ctx, CommitOptions{Message: "part", Time: at(2000), Paths: []string{"a", "more"}})
 		return err
 	}},
+	{name: "commit of a hunk", from: settled, prepare: edited3, run: func(ctx context.Context, r *Repo) error {
+		ids, err := firstHunk(ctx, r)
+		if err != nil {
+			return err
+		}
+		_, err = r.Commit(ctx, CommitOptions{Message: "hunk", Time: at(2000), Hunks: ids})
+		return err
+	}},
+	{name: "commit of large files", from: settled, run: commitAll, prepare: func(t testing.TB, w *world) {
+		put(t, w.mem, "large", "\x00"+strings.Repeat("0123456789abcdef", 70_000))
+		put(t, w.mem, "long", lines(0, 20_000))
+	}},
+	{name: "checkout of large files", from: settled, run: checkout("main"), prepare: func(t testing.TB, w *world) {
+		put(t, w.mem, "large", "\x00"+strings.Repeat("0123456789abcdef", 70_000))
+		put(t, w.mem, "a", lines(0, 20_000))
+		w.commit(t, "large")
+		w.with(t, func(r *Repo) error { return checkout("main~1")(context.Background(), r) })
+	}},
 	{name: "amend", from: settled, prepare: edited3, run: func(ctx context.Context, r *Repo) error {
 		_, err := r.Commit(ctx, CommitOptions{Message: "instead", Time: at(2000), Amend: true})
 		return err
@@ -50,6 +69,14 @@ var commands = []command{
 		return err
 	}},
 	{name: "discard", from: settled, prepare: edited3, late: true, run: discardAll},
+	{name: "discard of a hunk", from: settled, prepare: edited3, late: true, run: func(ctx context.Context, r *Repo) error {
+		ids, err := firstHunk(ctx, r)
+		if err != nil {
+			return err
+		}
+		_, err = r.Discard(ctx, nil, ids)
+		return err
+	}},
 	{name: "undo of a commit", from: settled, run: undo},
 	{name: "undo of a discard", from: settled, run: undo, prepare: func(t testing.TB, w *world) {
 		scribble(t, w.mem)
@@ -99,6 +126,20 @@ var commands = []command{
 func commitAll(ctx context.Context, r *Repo) error {
 	_, err := r.Commit(ctx, CommitOptions{Message: "all", Time: at(2000)})
 	return err
+}
+
+// firstHunk is the one at the top of a.
+func firstHunk(ctx context.Context, r *Repo) ([]string, error) {
+	hs, err := r.Hunks(ctx, []string{"a"})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hs {
+		if h.A0 == 0 {
+			return []string{h.ID}, nil
+		}
+	}
+	return nil, &Error{Text: "no such hunk", No: true}
 }
 
 func discardAll(ctx context.Context, r *Repo) error {
@@ -169,7 +210,11 @@ func TestFaults(t *testing.T) {
 		edits := unrecorded(t, copyOf(w.mem))
 		for _, f := range faults {
 			t.Run(c.name+"/"+f.name, func(t *testing.T) {
-				for n := 1; ; n++ {
+				step := 1
+				if f.mode&vfs.FaultReads != 0 && !*thorough {
+					step = 4 // reads are many, and fail alike
+				}
+				for n := 1; ; n += step {
 					mem := copyOf(w.mem)
 					faulty := vfs.Inject(mem, n, f.err, f.mode)
 					err := c.attempt(faulty)

@@ -3,6 +3,7 @@ package repo
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -14,9 +15,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
+
+// thorough runs every fault, cut and damage; otherwise the tests take a part of them that fits a busy machine.
+var thorough = flag.Bool("thorough", false, "try every fault, and many more power cuts")
 
 // memRoot is the working copy's root in the tests that run in memory.
 const memRoot = "/w"
@@ -160,7 +165,7 @@ func lookAt(t testing.TB, r *Repo, moments []moment) seen {
 			t.Fatalf("state %d is another one", m.state.Num)
 		}
 		if now := stored(t, r, m.state); !maps.Equal(now, m.files) {
-			t.Fatalf("state %d holds %q, not %q", m.state.Num, now, m.files)
+			t.Fatalf("state %d (-wanted +stored)\n%s", m.state.Num, cmp.Diff(m.files, now))
 		}
 	}
 	v, err := r.view()
@@ -339,5 +344,28 @@ func checkNothingLost(t testing.TB, mem *vfs.Mem, contents []string) {
 		if !slices.ContainsFunc(have, func(h string) bool { return bytes.Equal([]byte(h), []byte(c[5:])) }) {
 			t.Fatalf("lost: %.40q", c)
 		}
+	}
+}
+
+// syncFiles makes the working copy durable. Without it a cut may leave a working file of its size and time with other
+// bytes, which no stat tells from what was recorded.
+func syncFiles(t testing.TB, mem *vfs.Mem) {
+	t.Helper()
+	dirs := map[string]bool{memRoot: true}
+	for path, content := range memDisk(t, mem) {
+		name := filepath.Join(memRoot, path)
+		for d := filepath.Dir(name); d != memRoot; d = filepath.Dir(d) {
+			dirs[d] = true
+		}
+		if content[:4] == "link" {
+			continue
+		}
+		f, err := mem.OpenFile(name, os.O_RDWR, 0)
+		check(t, err)
+		check(t, f.Sync())
+		check(t, f.Close())
+	}
+	for d := range dirs {
+		check(t, mem.SyncDir(d))
 	}
 }

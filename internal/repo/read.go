@@ -15,7 +15,6 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/diff"
 	"github.com/oxy-vcs/oxy/internal/safepath"
-	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
@@ -27,65 +26,6 @@ const (
 	massFiles = 256
 	massBytes = 64 << 20
 )
-
-// sink puts contents into the transaction.
-type sink struct {
-	t       *tx
-	mu      sync.Mutex
-	packers []*store.Packer
-}
-
-func newSink(t *tx) *sink { return &sink{t: t} }
-
-// packer gives a goroutine a packer of its own.
-func (s *sink) packer() *store.Packer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.t.Packer()
-	s.packers = append(s.packers, p)
-	return p
-}
-
-func (s *sink) flush() error {
-	var errs []error
-	for _, p := range s.packers {
-		errs = append(errs, p.Flush())
-	}
-	s.packers = nil
-	return errors.Join(errs...)
-}
-
-// contents stores what is still in memory. Small contents are returned, in the order of the files, to lie in the change's
-// own frame, when they are few and none of their like went into the store before.
-func (s *sink) contents(recs []recorded) ([]byte, error) {
-	total, inline := 0, true
-	for i := range recs {
-		rec := &recs[i]
-		small := rec.file.Size > 0 && rec.file.Size < inlineBelow
-		if small && rec.content == nil {
-			inline = false
-		} else if small {
-			total += len(rec.content)
-		}
-	}
-	inline = inline && total <= inlineTotal
-	var texts []byte
-	p := s.packer()
-	for i := range recs {
-		rec := &recs[i]
-		if rec.file.Size == 0 || rec.content == nil {
-			continue
-		}
-		if inline && rec.file.Size < inlineBelow {
-			texts = append(texts, rec.content...)
-			continue
-		}
-		if err := p.Put(rec.file.Content, rec.content); err != nil {
-			return nil, err
-		}
-	}
-	return texts, s.flush()
-}
 
 // reader reads working files for one goroutine. It keeps the directory of the last one open: files come sorted.
 type reader struct {
@@ -355,91 +295,4 @@ func (w *work) measure() (total int64, err error) {
 		total += s
 	}
 	return total, nil
-}
-
-// similar is how alike, in percent, a removed and an added file are to be taken for one that moved; as in Git.
-const similar = 50
-
-// pair finds added files that are removed ones moved, and gives the added ones that are left.
-func (w *work) pair(added []recorded) ([]recorded, error) {
-	if len(w.removed) == 0 || len(added) == 0 {
-		return added, nil
-	}
-	r := w.t.r
-	var failed error // a text that cannot be read must not make a move into a removal
-	from := make([]diff.Candidate, len(w.removed))
-	for i := range w.removed {
-		e := &w.removed[i]
-		from[i] = diff.Candidate{Name: e.Path, Hash: e.Hash, Size: int64(e.Size), Load: func() diff.Fingerprint {
-			return r.fingerprint(e, &failed)
-		}}
-	}
-	to := make([]diff.Candidate, len(added))
-	for i := range added {
-		now := &added[i].now
-		to[i] = diff.Candidate{Name: now.path, Hash: now.hash, Size: int64(now.size), Load: func() diff.Fingerprint {
-			if now.kind != change.Text {
-				return diff.Fingerprint{}
-			}
-			if data := now.data; data != nil {
-				return diff.NewFingerprint(data)
-			}
-			return w.fingerprintOnDisk(now.path, &failed)
-		}}
-	}
-	paired := map[int]bool{}
-	gone := map[int]bool{}
-	pairs := diff.Renames(from, to, similar)
-	if failed != nil {
-		return nil, failed
-	}
-	for _, p := range pairs {
-		e, now := &w.removed[p.Removed], &added[p.Added].now
-		if (e.Kind == change.Link) != (now.kind == change.Link) || now.size == 0 {
-			continue
-		}
-		w.edited = append(w.edited, edited{*e, now.path})
-		paired[p.Added], gone[p.Removed] = true, true
-	}
-	var restAdded []recorded
-	for i := range added {
-		if !paired[i] {
-			restAdded = append(restAdded, added[i])
-		}
-	}
-	var restRemoved []state.Entry
-	for i := range w.removed {
-		if !gone[i] {
-			restRemoved = append(restRemoved, w.removed[i])
-		}
-	}
-	w.removed = restRemoved
-	return restAdded, nil
-}
-
-func (r *Repo) fingerprint(e *state.Entry, failed *error) diff.Fingerprint {
-	if e.Kind != change.Text {
-		return diff.Fingerprint{}
-	}
-	b, err := r.content(nil, e)
-	if err != nil {
-		*failed = errors.Join(*failed, err)
-		return diff.Fingerprint{}
-	}
-	return diff.NewFingerprint(b)
-}
-
-func (w *work) fingerprintOnDisk(p string, failed *error) diff.Fingerprint {
-	root, err := w.t.r.openRoot()
-	if err != nil {
-		*failed = errors.Join(*failed, err)
-		return diff.Fingerprint{}
-	}
-	defer root.Close()
-	b, _, err := worktree.ReadPath(root, w.t.r.manifest, p, nil, change.MaxText)
-	if err != nil {
-		*failed = errors.Join(*failed, err)
-		return diff.Fingerprint{}
-	}
-	return diff.NewFingerprint(b)
 }
