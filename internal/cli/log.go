@@ -9,7 +9,7 @@ import (
 
 type logFlags struct {
 	diffFlags
-	limit                      int
+	limit                      count
 	author, since, until, grep string
 	patch, oneline             bool
 }
@@ -33,7 +33,7 @@ they had.`,
 			if err != nil {
 				return err
 			}
-			opt := repo.LogOptions{Limit: flags.limit, Author: flags.author, Text: flags.grep}
+			opt := repo.LogOptions{Limit: int(flags.limit), Author: flags.author, Text: flags.grep}
 			if len(revs) == 1 {
 				opt.State = &revs[0]
 			}
@@ -57,7 +57,7 @@ they had.`,
 			})
 		},
 	}
-	c.Flags().IntVarP(&flags.limit, "number", "n", 0, "at most `N` changes")
+	c.Flags().VarP(&flags.limit, "number", "n", "at most `N` changes")
 	c.Flags().StringVar(&flags.author, "author", "", "only changes by those with `TEXT` in name or email")
 	c.Flags().StringVar(&flags.since, "since", "", "only changes from `DATE` on")
 	c.Flags().StringVar(&flags.until, "until", "", "only changes up to `DATE`")

@@ -35,7 +35,7 @@ func (r *Repo) fileAt(s StateRef, path string) (*state.Entry, error) {
 		} else if dir {
 			return nil, &Error{Text: safepath.Quote(path) + " is a directory", Next: "Name a file in it."}
 		}
-		return nil, &Error{Text: "there is no file " + safepath.Quote(path) + " in that state", Err: errNoFile}
+		return nil, &Error{Text: "there is no file " + safepath.Quote(path) + " in that state", Next: "See which there are with: oxy files", Err: errNoFile}
 	}
 	return &e, nil
 }

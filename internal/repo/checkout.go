@@ -261,7 +261,7 @@ func (t *tx) checkoutFiles(ctx context.Context, s StateRef, paths []string) (*Ch
 			return nil, err
 		}
 		if len(p.plan) == n {
-			return nil, &Error{Text: "there is no file " + safepath.Quote(path) + " in that state"}
+			return nil, &Error{Text: "there is no file " + safepath.Quote(path) + " in that state", Next: "See which there are with: oxy files"}
 		}
 	}
 	if err := t.writeAside(ctx, m, p, false); err != nil {

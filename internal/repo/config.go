@@ -137,7 +137,7 @@ func (r *Repo) ConfigList() ([][3]string, error) {
 func (r *Repo) ConfigSet(key, value string, user bool) error {
 	parts := strings.Split(key, ".")
 	if len(parts) < 2 || slices.Contains(parts, "") {
-		return &Error{Text: fmt.Sprintf("%q is no setting: settings are like user.name", key)}
+		return &Error{Text: fmt.Sprintf("%q is no setting: settings are like user.name", key), Next: "See which there are with: oxy help config"}
 	}
 	name, err := r.configFile(user)
 	if err != nil {
@@ -224,7 +224,7 @@ func (r *Repo) author(opt *CommitOptions) (change.Person, error) {
 
 func checkPerson(p change.Person) (change.Person, error) {
 	if strings.ContainsAny(p.Name, "\n\r\x00<>") || strings.ContainsAny(p.Email, "\n\r\x00<>") {
-		return p, &Error{Text: fmt.Sprintf("%q cannot be an author: it has line ends, angle brackets or NUL", p)}
+		return p, &Error{Text: fmt.Sprintf("%q cannot be an author: it has line ends, angle brackets or NUL", p), Next: "Set another one with: oxy config --user user.name NAME"}
 	}
 	if len(p.Name) > change.MaxName || len(p.Email) > change.MaxName {
 		return p, &Error{Text: "the author's name is too long"}

@@ -27,6 +27,9 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	if err != nil {
 		return nil, err
 	}
+	if err := r.checkNamed(base, paths); err != nil {
+		return nil, err
+	}
 	res, err := r.scan(ctx, base, worktree.Options{Paths: nonRoot(paths)})
 	if err != nil {
 		return nil, err

@@ -4,22 +4,29 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/worktree"
 )
+
+// ErrNoSuch is beneath an Error about a name that nothing has.
+var ErrNoSuch = errors.New("no such bookmark, tag or change")
 
 // storeError puts a fault of the store in words.
 func storeError(err error) error {
 	e := &Error{Text: err.Error(), Err: err}
 	switch {
 	case errors.Is(err, store.ErrNewerFormat):
-		e.Next = "Use the oxy that made it, or a later one."
+		e.Text = strings.TrimSuffix(e.Text, "; use a newer oxy")
+		e.Next = "Use the oxy that made it, or a later one. This one: oxy version"
+	case errors.Is(err, store.ErrNotRepository):
+		e.Next = "If it is one that lost its file format, put that back from another repository of oxy."
 	case errors.Is(err, store.ErrLocked):
 		e.Text = "another oxy is writing to this repository"
 		e.Next = "Try again when it is done."
 	case errors.Is(err, store.ErrDamaged):
-		e.Next = "Nothing was changed. Copy " + DirName + " away before anything else; what other copies of this repository hold is not affected."
+		e.Next = "Copy " + DirName + " away before anything else; other copies of this repository are not affected."
 	case errors.Is(err, fs.ErrPermission), isReadOnly(err), isNoSpace(err):
 		return fileError("write to the repository", err)
 	}

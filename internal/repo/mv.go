@@ -42,7 +42,7 @@ func (t *tx) move(from, to string) error {
 	if there, err := r.exists(from); err != nil {
 		return fileError("move", err)
 	} else if !there {
-		return &Error{Text: "there is no file " + safepath.Quote(from)}
+		return &Error{Text: "there is no file " + safepath.Quote(from), Next: "If it was moved by hand already, that is found at commit."}
 	}
 	if from == "" || within(to, []string{from}) {
 		return &Error{Text: fmt.Sprintf("cannot move %s into itself", safepath.Quote(from))}

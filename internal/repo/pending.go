@@ -41,7 +41,7 @@ func (r *Repo) loadPending() (*pending, error) {
 	var f pendingFile
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, &Error{Text: fmt.Sprintf("%s is damaged: %v", r.pendingName(), err),
-			Next: "Delete it: moves are then found by content, and untracked files by being missing.", Err: err}
+			Next: "Delete it: moves are then found by content, and oxy untrack has to be said again.", Err: err}
 	}
 	p := &pending{}
 	for _, m := range f.Moves {

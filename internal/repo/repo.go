@@ -125,7 +125,7 @@ func (r *Repo) Root() string { return r.root }
 func (r *Repo) Rel(cwd, arg string) (string, error) {
 	p, err := safepath.Rel(r.root, cwd, arg)
 	if err != nil {
-		return "", &Error{Text: fmt.Sprintf("%s is not in the working copy %s", safepath.Quote(arg), safepath.Quote(r.root)), Err: err}
+		return "", &Error{Text: fmt.Sprintf("%s is not in the working copy %s", safepath.Quote(arg), safepath.Quote(r.root)), Next: "Name a path beneath that, outside of " + DirName + ".", Err: err}
 	}
 	return p, nil
 }

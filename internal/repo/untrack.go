@@ -41,7 +41,7 @@ func (t *tx) untrack(ctx context.Context, paths []string) ([]string, error) {
 			return nil, err
 		}
 		if len(tracked) == 0 {
-			return nil, &Error{Text: safepath.Quote(path) + " was never recorded: there is nothing to untrack"}
+			return nil, &Error{Text: safepath.Quote(path) + " was never recorded: there is nothing to untrack", Next: "See what is recorded with: oxy files"}
 		}
 		for _, f := range tracked {
 			if err := ctx.Err(); err != nil {

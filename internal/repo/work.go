@@ -97,6 +97,9 @@ func (w *work) find() (err error) {
 	if w.tree, err = r.tree(w.on.Num); err != nil {
 		return err
 	}
+	if err := r.checkNamed(w.base, w.opt.Paths); err != nil {
+		return err
+	}
 	res, err := r.scan(w.ctx, w.base, worktree.Options{Paths: nonRoot(w.opt.Paths)})
 	if err != nil {
 		return err

@@ -286,6 +286,25 @@ func (r *Repo) exists(path string) (bool, error) {
 	return err == nil, err
 }
 
+// checkNamed refuses paths that a person named and that are neither here nor recorded: a slip of the pen.
+func (r *Repo) checkNamed(base StateRef, paths []string) error {
+	for _, p := range paths {
+		if there, err := r.exists(p); err != nil {
+			return readError(safepath.Quote(p), err)
+		} else if there {
+			continue
+		}
+		tracked, err := r.trackedUnder(base, p)
+		if err != nil {
+			return err
+		}
+		if len(tracked) == 0 {
+			return &Error{Text: "there is no file " + safepath.Quote(p), Next: "See what changed with: oxy status"}
+		}
+	}
+	return nil
+}
+
 func isNotDir(err error) bool {
 	var pe *os.PathError
 	return errors.As(err, &pe) && notDirectory(pe.Err)
