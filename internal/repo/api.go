@@ -158,6 +158,15 @@ type ChangeInfo struct {
 	Deps     []change.ID
 	Undoes   change.ID
 	Position uint64 // in the log of the state asked about, from 1; 0 when unknown
+	Names    *Names // what stands right after it, nil for nothing; only in a log
+}
+
+// Names are what points to a state.
+type Names struct {
+	Here      bool     // the working copy stands there
+	Current   bool     // the first of Bookmarks is the current one
+	Bookmarks []string // the current one first, the others in order
+	Tags      []string
 }
 
 // LogOptions choose which changes Log gives.
