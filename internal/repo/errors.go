@@ -21,7 +21,7 @@ func storeError(err error) error {
 		e.Text = strings.TrimSuffix(e.Text, "; use a newer oxy")
 		e.Next = "Use the oxy that made it, or a later one. This one: oxy version"
 	case errors.Is(err, store.ErrNotRepository):
-		e.Next = "If it is one that lost its file format, put that back from another repository of oxy."
+		e.Next = "If only the file format in it was lost, copy that of another repository of oxy."
 	case errors.Is(err, store.ErrLocked):
 		e.Text = "another oxy is writing to this repository"
 		e.Next = "Try again when it is done."

@@ -35,7 +35,7 @@ func instead(rev string) string {
 	case strings.Contains(rev, "^"):
 		return "The state before REV is REV~1."
 	case strings.Contains(rev, ".."):
-		return "Here is no range: name one state."
+		return "Ranges are for diff alone: oxy diff A..B"
 	}
 	return ""
 }
