@@ -197,7 +197,7 @@ func (b *blamer) working(path string, e *state.Entry) error {
 		return nil // deleted and not recorded: the recorded one is told
 	}
 	if err != nil {
-		return fileError("read "+safepath.Quote(path), err)
+		return readError(safepath.Quote(path), err)
 	}
 	if st.Kind != vfs.KindFile || hashOf(now) == e.Hash || worktree.IsBinary(now) {
 		return nil

@@ -91,7 +91,7 @@ func readConfig(fsys vfs.FS, name string) (map[string]any, error) {
 		return tree, nil
 	}
 	if err != nil {
-		return nil, fileError("read the settings", err)
+		return nil, readError("the settings in "+name, err)
 	}
 	if err := toml.Unmarshal(b, &tree); err != nil {
 		return nil, &Error{Text: fmt.Sprintf("the settings in %s cannot be read: %v", name, err), Next: "Mend the file by hand.", Err: err}

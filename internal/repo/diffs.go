@@ -54,8 +54,8 @@ func (r *Repo) workingDiffs(ctx context.Context, base StateRef, paths []string) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(res.Errors) > 0 {
-		return nil, nil, fileError("look at the working copy", errors.Join(res.Errors...))
+	if err := problems("look at the working copy", res.Errors); err != nil {
+		return nil, nil, err
 	}
 	r.saveManifest()
 	p, err := r.loadPending()

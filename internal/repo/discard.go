@@ -31,8 +31,8 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	if err != nil {
 		return nil, err
 	}
-	if len(res.Errors) > 0 {
-		return nil, fileError("discard", res.Errors[0])
+	if err := problems("discard", res.Errors); err != nil {
+		return nil, err
 	}
 	diffs, err := r.differences(base, res, pend)
 	if err != nil {

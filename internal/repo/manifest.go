@@ -55,7 +55,7 @@ func (r *Repo) loadManifest(base StateRef) (*worktree.Manifest, error) {
 			return r.rebuildManifest(base)
 		}
 		if err != nil {
-			return nil, fileError("read the manifest", err)
+			return nil, readError("the manifest", err)
 		}
 		r.manifest = m
 	}

@@ -36,7 +36,7 @@ func (r *Repo) loadPending() (*pending, error) {
 		return &pending{}, nil
 	}
 	if err != nil {
-		return nil, fileError("read what is noted for the next record", err)
+		return nil, readError("what is noted for the next record", err)
 	}
 	var f pendingFile
 	if err := json.Unmarshal(b, &f); err != nil {

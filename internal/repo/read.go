@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path"
@@ -64,7 +63,7 @@ func (rd *reader) open(p string) (vfs.Dir, string, error) {
 			_ = d.Close()
 		}
 		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", safepath.Quote(p), err)
+			return nil, "", err
 		}
 		d = next
 	}
@@ -77,7 +76,7 @@ func (rd *reader) open(p string) (vfs.Dir, string, error) {
 func (rd *reader) read(p string) (fileNow, vfs.Stat, error) {
 	d, name, err := rd.open(p)
 	if err != nil {
-		return fileNow{}, vfs.Stat{}, fileError("read a file", err)
+		return fileNow{}, vfs.Stat{}, readError(safepath.Quote(p), err)
 	}
 	data, st, err := worktree.ReadFile(d, name, rd.buf[:0], change.MaxText)
 	if errors.Is(err, vfs.ErrTooLarge) {
@@ -89,7 +88,7 @@ func (rd *reader) read(p string) (fileNow, vfs.Stat, error) {
 		return rd.stream(d, p, name)
 	}
 	if err != nil {
-		return fileNow{}, st, fileError("read "+safepath.Quote(p), err)
+		return fileNow{}, st, readError(safepath.Quote(p), err)
 	}
 	rd.buf = data
 	now := fileNow{path: p, exec: st.Exec, size: uint64(len(data)), hash: hashOf(data), data: data}
@@ -106,12 +105,12 @@ func (rd *reader) read(p string) (fileNow, vfs.Stat, error) {
 func (rd *reader) stream(d vfs.Dir, p, name string) (now fileNow, st vfs.Stat, err error) {
 	f, err := d.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return now, st, fileError("read "+safepath.Quote(p), err)
+		return now, st, readError(safepath.Quote(p), err)
 	}
 	defer f.Close()
 	var after vfs.Stat
 	if err := f.Stat(&st); err != nil {
-		return now, st, fileError("read "+safepath.Quote(p), err)
+		return now, st, readError(safepath.Quote(p), err)
 	}
 	// Not beyond what it was: what grows as fast as it is read has no end.
 	h, n, err := rd.pack.PutStream(io.LimitReader(f, min(st.Size, change.MaxContent)+1))
@@ -119,10 +118,10 @@ func (rd *reader) stream(d vfs.Dir, p, name string) (now fileNow, st vfs.Stat, e
 		return now, st, err
 	}
 	if err := f.Stat(&after); err != nil {
-		return now, st, fileError("read "+safepath.Quote(p), err)
+		return now, st, readError(safepath.Quote(p), err)
 	}
 	if after != st || n != st.Size {
-		return now, st, &Error{Text: safepath.Quote(p) + " keeps changing while it is read", Next: "Stop what writes it, or list it in .oxyignore.", Err: worktree.ErrChanging}
+		return now, st, &Error{Text: safepath.Quote(p) + " keeps changing while it is read", Next: stopWriting, Err: worktree.ErrChanging}
 	}
 	return fileNow{path: p, kind: change.Binary, exec: st.Exec, size: uint64(n), hash: h}, st, nil
 }
@@ -280,11 +279,11 @@ func (w *work) measure() (total int64, err error) {
 	err = w.parallel(len(w.added), func(rd *reader, i int) error {
 		d, name, err := rd.open(w.added[i])
 		if err != nil {
-			return fileError("read a file", err)
+			return readError(safepath.Quote(w.added[i]), err)
 		}
 		var st vfs.Stat
 		if err := d.Lstat(name, &st); err != nil {
-			return fileError("read "+safepath.Quote(w.added[i]), err)
+			return readError(safepath.Quote(w.added[i]), err)
 		}
 		sizes[i] = st.Size
 		return nil

@@ -129,35 +129,3 @@ func (r *Repo) Rel(cwd, arg string) (string, error) {
 	}
 	return p, nil
 }
-
-// storeError puts a fault of the store in words.
-func storeError(err error) error {
-	e := &Error{Text: err.Error(), Err: err}
-	switch {
-	case errors.Is(err, store.ErrNewerFormat):
-		e.Next = "Use the oxy that made it, or a later one."
-	case errors.Is(err, store.ErrLocked):
-		e.Text = "another oxy is writing to this repository"
-		e.Next = "Try again when it is done."
-	case errors.Is(err, store.ErrDamaged):
-		e.Next = "Nothing was changed. Copy " + DirName + " away before anything else; what other copies of this repository hold is not affected."
-	case errors.Is(err, fs.ErrPermission):
-		return fileError("write to the repository", err)
-	}
-	return e
-}
-
-// fileError puts a fault of the file system in words.
-func fileError(act string, err error) error {
-	if e := (*Error)(nil); errors.As(err, &e) {
-		return err
-	}
-	e := &Error{Text: "cannot " + act + ": " + err.Error(), Err: err}
-	switch {
-	case errors.Is(err, fs.ErrPermission), isReadOnly(err):
-		e.Next = "Check who may write there. Nothing was recorded."
-	case isNoSpace(err):
-		e.Next = "The disk is full. Make room and run the command again; nothing was lost."
-	}
-	return e
-}

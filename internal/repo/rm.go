@@ -24,8 +24,8 @@ func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	if len(res.Errors) > 0 { // what could not be read may be an edit
-		return nil, fileError("remove", res.Errors[0])
+	if err := problems("remove", res.Errors); err != nil { // what could not be read may be an edit
+		return nil, err
 	}
 	differs := map[string]bool{}
 	missing := map[string]bool{}

@@ -101,8 +101,8 @@ func (w *work) find() (err error) {
 	if err != nil {
 		return err
 	}
-	if len(res.Errors) > 0 {
-		return &Error{Text: "cannot record all: " + res.Errors[0].Error(), Next: "Make it readable, list it in .oxyignore, or record other paths.", Err: res.Errors[0]}
+	if err := problems("record all", res.Errors); err != nil {
+		return err
 	}
 	w.skipped = slices.Concat(res.Nested, res.Special)
 	diffs, err := r.differences(w.base, res, w.pending)

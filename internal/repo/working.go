@@ -268,7 +268,7 @@ func diskSide(path string, st *vfs.Stat) *Side {
 func (r *Repo) readDisk(root vfs.Dir, dst []byte, path string) ([]byte, vfs.Stat, error) {
 	b, st, err := worktree.ReadPath(root, r.manifest, path, dst, maxInMemory)
 	if err != nil {
-		return dst, st, fileError("read a file", err)
+		return dst, st, readError(safepath.Quote(path), err)
 	}
 	return b, st, nil
 }
