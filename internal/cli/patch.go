@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -91,13 +92,13 @@ func (p *patcher) read(i int) (err error) {
 	if p.huge = isHuge(f.Old) || isHuge(f.New); p.huge {
 		return nil // no text is that large: it is only said to differ
 	}
-	if p.a, err = p.sides.Old(p.a, i); err != nil {
-		return fmt.Errorf("read %s: %w", f.Path(), err)
+	if p.a, err = p.sides.Old(p.a, i); err == nil {
+		p.b, err = p.sides.New(p.b, i)
 	}
-	if p.b, err = p.sides.New(p.b, i); err != nil {
-		return fmt.Errorf("read %s: %w", f.Path(), err)
+	if _, told := errors.AsType[*repo.Error](err); err != nil && !told {
+		err = fmt.Errorf("read %s: %w", f.Path(), err)
 	}
-	return nil
+	return err
 }
 
 // appendPatch appends the patch of file i in Git's format.

@@ -49,7 +49,7 @@ N a repository of its own, * a socket, pipe or device: neither is recorded`,
 				err = a.statusLong(s)
 			}
 			if err == nil && len(s.Problems) > 0 {
-				err = &repo.Error{Text: fmt.Sprintf("%d files could not be read", len(s.Problems)), Next: "Make them readable, or list them in .oxyignore."}
+				err = &repo.Error{Text: plural(len(s.Problems), "place") + " could not be read", Next: "Make them readable, or list them in .oxyignore."}
 			}
 			return err
 		},

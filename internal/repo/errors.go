@@ -28,7 +28,7 @@ func storeError(err error) error {
 	case errors.Is(err, store.ErrDamaged):
 		e.Next = "Copy " + DirName + " away before anything else; other copies of this repository are not affected."
 	case errors.Is(err, fs.ErrPermission), isReadOnly(err), isNoSpace(err):
-		return fileError("write to the repository", err)
+		return fileError("use the repository", err)
 	}
 	return e
 }
@@ -45,7 +45,7 @@ func fileError(act string, err error) error {
 	case isReadOnly(err):
 		e.Next = "What is there can be read, and nothing can be written. Nothing was recorded."
 	case errors.Is(err, fs.ErrPermission):
-		e.Next = "Check who may write there. Nothing was recorded."
+		e.Next = "Check who may read and write there. Nothing was recorded."
 	case isNoSpace(err):
 		e.Next = "The disk is full. Make room and run the command again; nothing was lost."
 	}
