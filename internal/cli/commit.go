@@ -78,8 +78,14 @@ func (a *app) commit(flags *commitFlags, args []string) error {
 	if opt.Message == "" {
 		opt.Edit = a.editMessage
 	}
-	if ui.IsTerminal(a.stdio.In) && ui.IsTerminal(a.stdio.Err) {
-		opt.Large = a.confirmLarge
+	var said []string
+	opt.Large = a.confirmLarge
+	if !ui.IsTerminal(a.stdio.In) || !ui.IsTerminal(a.stdio.Err) {
+		opt.Large = func(path string, files int, bytes int64) error {
+			said = append(said, "recording "+a.large(path, files, bytes)+"; if that is a mistake: oxy undo, and list it in .oxyignore")
+			a.warn(said[len(said)-1])
+			return nil
+		}
 	}
 	done, err := r.Commit(ctx, opt)
 	if err != nil {
@@ -89,6 +95,7 @@ func (a *app) commit(flags *commitFlags, args []string) error {
 		a.warn(w)
 	}
 	if a.json {
+		done.Warnings = append(said, done.Warnings...)
 		return a.printJSON(newCommit(done))
 	}
 	return a.committed(r, done)
@@ -176,19 +183,23 @@ func tidy(s string) string {
 }
 
 // confirmLarge asks before a sudden size is recorded for ever.
-func (a *app) confirmLarge(files int, bytes int64) error {
+func (a *app) confirmLarge(path string, files int, bytes int64) error {
 	if a.progress != nil {
 		a.progress.End()
 	}
-	what := fmt.Sprintf("This records %d new files, %s. Go on?", files, size(bytes))
-	if files == 1 {
-		what = fmt.Sprintf("This records a new file of %s. Go on?", size(bytes))
-	}
-	yes, err := ui.Confirm(a.input(), a.stdio.Err, what)
+	yes, err := ui.Confirm(a.input(), a.stdio.Err, "This records "+a.large(path, files, bytes)+". Go on?")
 	if err == nil && !yes {
 		err = &repo.Error{Text: "nothing was recorded", Next: "Leave paths out by .oxyignore, or record only some: oxy commit PATHS", No: true}
 	}
 	return err
+}
+
+// large names what is suddenly large.
+func (a *app) large(path string, files int, bytes int64) string {
+	if path == "" {
+		return fmt.Sprintf("%d new files at once", files)
+	}
+	return fmt.Sprintf("%s, a file of %s", a.show().text(path), size(bytes))
 }
 
 // size is an amount of bytes in the unit that a person would choose.

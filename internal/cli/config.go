@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/store"
 )
 
 func configCommand(a *app) *cobra.Command {
@@ -56,7 +59,7 @@ func configGet(a *app) *cobra.Command {
 }
 
 func (a *app) getConfig(key string) error {
-	r, err := a.open()
+	r, err := a.openSettings()
 	if err != nil {
 		return err
 	}
@@ -100,7 +103,7 @@ func configUnset(a *app) *cobra.Command {
 }
 
 func (a *app) setConfig(key, value string, user bool) error {
-	r, err := a.open()
+	r, err := a.openSettings()
 	if err != nil {
 		return err
 	}
@@ -124,7 +127,7 @@ func configList(a *app) *cobra.Command {
 }
 
 func (a *app) listConfig() error {
-	r, err := a.open()
+	r, err := a.openSettings()
 	if err != nil {
 		return err
 	}
@@ -145,4 +148,13 @@ func (a *app) listConfig() error {
 		}
 	}
 	return nil
+}
+
+// openSettings opens the repository, or where there is none the person's own settings.
+func (a *app) openSettings() (*repo.Repo, error) {
+	r, err := a.open()
+	if errors.Is(err, store.ErrNotRepository) {
+		return repo.Personal(a.options()), nil
+	}
+	return r, err
 }

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"cmp"
+	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/ui"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -14,22 +18,38 @@ import (
 type diffFlags struct {
 	stat, nameOnly, nameStatus, words bool
 	allSpace, spaceChange             bool
-	context                           int
+	context                           count
 }
+
+// count is a flag's number from 0.
+type count int
+
+func (c *count) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		return errors.New("give a number from 0")
+	}
+	*c = count(n)
+	return nil
+}
+
+func (c *count) String() string { return strconv.Itoa(int(*c)) }
+func (c *count) Type() string   { return "number" }
 
 func (f *diffFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.stat, "stat", false, "count the lines changed in each file")
 	c.Flags().BoolVar(&f.nameOnly, "name-only", false, "only the paths")
 	c.Flags().BoolVar(&f.nameStatus, "name-status", false, "only a letter and the path")
 	c.Flags().BoolVar(&f.words, "word-diff", false, "mark the words that differ: [-old-]{+new+}")
-	c.Flags().IntVarP(&f.context, "unified", "U", 3, "show `N` lines around each edit")
+	f.context = 3
+	c.Flags().VarP(&f.context, "unified", "U", "show `N` lines around each edit")
 	c.Flags().BoolVarP(&f.allSpace, "ignore-all-space", "w", false, "white space does not count")
 	c.Flags().BoolVarP(&f.spaceChange, "ignore-space-change", "b", false, "how much white space there is does not count")
 }
 
 // print writes a set as the flags ask.
 func (f *diffFlags) print(a *app, set *repo.DiffSet) error {
-	opt := newPatchOptions(f.context, a.colours())
+	opt := newPatchOptions(int(f.context), a.colours())
 	opt.words = f.words
 	opt.diff.IgnoreAllSpace, opt.diff.IgnoreSpaceChange = f.allSpace, f.spaceChange
 	switch {
@@ -46,7 +66,7 @@ func (f *diffFlags) json(set *repo.DiffSet) ([]jsonFile, error) {
 	if f.nameOnly || f.nameStatus {
 		return newFiles(set.Files), nil
 	}
-	opt := newPatchOptions(f.context, &ui.Palette{})
+	opt := newPatchOptions(int(f.context), &ui.Palette{})
 	opt.diff.IgnoreAllSpace, opt.diff.IgnoreSpaceChange = f.allSpace, f.spaceChange
 	return jsonFiles(set, opt, !f.stat)
 }
@@ -91,11 +111,11 @@ func diffCommand(a *app) *cobra.Command {
 		Use:   "diff [REV [REV]] [--] [PATHS]",
 		Short: "Show what differs, line by line",
 		Long: `Show how the working copy differs from what is recorded; with one REV, from that state; with two, how the second
-differs from the first. The output is a patch that git apply and patch understand. Of the working copy, new files are
-not in it before they are recorded; oxy status lists them.
+differs from the first. The output is a patch that git apply and patch understand. Of the working copy it shows what
+a commit would record: new files that are not ignored too, and files that moved as moves.
 
 REV is a bookmark, a tag, the beginning of a change's id, @ (where the working copy stands), REV~N (N changes
-earlier) or NAME:N (after the first N changes).`,
+earlier) or NAME:N (after the first N changes). A..B is the same as A B.`,
 		Example: `  oxy diff
   oxy diff @~3 -- src
   oxy diff --change 1a2b3c4d
@@ -170,6 +190,17 @@ func (a *app) revsAndPaths(cmd *cobra.Command, args []string, most int) (revs []
 		if dash >= 0 && i >= dash || len(revs) == most && dash < 0 {
 			return revs, args[i:], nil
 		}
+		if from, to, ok := strings.Cut(arg, ".."); ok && len(revs)+2 <= most && !strings.HasPrefix(to, ".") && (dash >= 0 || !a.isFile(arg)) {
+			// A..B as in Git, an end left out being where the working copy stands. No name has two dots.
+			for _, end := range [2]string{from, to} {
+				state, err := a.repo.ResolveState(cmp.Or(end, "@"))
+				if err != nil {
+					return nil, nil, err
+				}
+				revs = append(revs, state)
+			}
+			continue
+		}
 		state, err := a.repo.ResolveState(arg)
 		switch {
 		case err == nil && dash < 0 && a.isFile(arg):
@@ -178,11 +209,19 @@ func (a *app) revsAndPaths(cmd *cobra.Command, args []string, most int) (revs []
 			revs = append(revs, state)
 		case dash < 0 && a.isFile(arg):
 			return revs, args[i:], nil
+		case dash < 0 && errors.Is(err, repo.ErrNoSuch):
+			return nil, nil, neither(cmd.Name(), arg, err)
 		default:
 			return nil, nil, err
 		}
 	}
 	return revs, nil, nil
+}
+
+// neither answers a word that is no state and no file that is there.
+func neither(verb, arg string, err error) error {
+	return &repo.Error{Text: err.Error() + ", and no such file", Err: err,
+		Next: "States are in oxy log, oxy bookmark and oxy tag. For a file that is gone: oxy " + verb + " -- " + safepath.Quote(arg)}
 }
 
 // isFile reports whether a word of the command line is a path that is there.

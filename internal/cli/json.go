@@ -55,16 +55,19 @@ type jsonPerson struct {
 }
 
 type jsonChange struct {
-	ID       string            `json:"id"`
-	Short    string            `json:"short"`
-	Position uint64            `json:"position,omitempty"`
-	Author   jsonPerson        `json:"author"`
-	Time     string            `json:"time"`
-	Message  string            `json:"message"`
-	Deps     []string          `json:"deps"`
-	Undoes   string            `json:"undoes,omitempty"`
-	Extra    map[string]string `json:"extra,omitempty"`
-	Files    *[]jsonFile       `json:"files,omitempty"`
+	ID        string            `json:"id"`
+	Short     string            `json:"short"`
+	Position  uint64            `json:"position,omitempty"`
+	Author    jsonPerson        `json:"author"`
+	Time      string            `json:"time"`
+	Message   string            `json:"message"`
+	Deps      []string          `json:"deps"`
+	Undoes    string            `json:"undoes,omitempty"`
+	Extra     map[string]string `json:"extra,omitempty"`
+	Here      bool              `json:"here,omitempty"`
+	Bookmarks []string          `json:"bookmarks,omitempty"`
+	Tags      []string          `json:"tags,omitempty"`
+	Files     *[]jsonFile       `json:"files,omitempty"`
 }
 
 func (a *app) newChange(c *repo.ChangeInfo) jsonChange {
@@ -75,6 +78,9 @@ func (a *app) newChange(c *repo.ChangeInfo) jsonChange {
 	}
 	for i, id := range c.Deps {
 		j.Deps[i] = id.String()
+	}
+	if n := c.Names; n != nil {
+		j.Here, j.Bookmarks, j.Tags = n.Here, n.Bookmarks, n.Tags
 	}
 	if !c.Undoes.IsZero() {
 		j.Undoes = c.Undoes.String()

@@ -9,7 +9,7 @@ import (
 
 type logFlags struct {
 	diffFlags
-	limit                      int
+	limit                      count
 	author, since, until, grep string
 	patch, oneline             bool
 }
@@ -20,7 +20,7 @@ func logCommand(a *app) *cobra.Command {
 		Use:   "log [REV] [--] [PATHS]",
 		Short: "Show the changes, latest first",
 		Long: `Show the changes of the current bookmark, or up to REV; with PATHS only those that touched them, under any name that
-they had.`,
+they had. After the id stands, in brackets, what points there: the current bookmark or @, other bookmarks, tags.`,
 		Example: `  oxy log -n 10
   oxy log --oneline --author ada --since "2 weeks ago"
   oxy log -p -- src/parser.go`,
@@ -33,7 +33,7 @@ they had.`,
 			if err != nil {
 				return err
 			}
-			opt := repo.LogOptions{Limit: flags.limit, Author: flags.author, Text: flags.grep}
+			opt := repo.LogOptions{Limit: int(flags.limit), Author: flags.author, Text: flags.grep}
 			if len(revs) == 1 {
 				opt.State = &revs[0]
 			}
@@ -57,7 +57,7 @@ they had.`,
 			})
 		},
 	}
-	c.Flags().IntVarP(&flags.limit, "number", "n", 0, "at most `N` changes")
+	c.Flags().VarP(&flags.limit, "number", "n", "at most `N` changes")
 	c.Flags().StringVar(&flags.author, "author", "", "only changes by those with `TEXT` in name or email")
 	c.Flags().StringVar(&flags.since, "since", "", "only changes from `DATE` on")
 	c.Flags().StringVar(&flags.until, "until", "", "only changes up to `DATE`")
@@ -130,6 +130,7 @@ func (a *app) appendOneline(dst []byte, c *repo.ChangeInfo) []byte {
 	dst = append(dst, p.Yellow...)
 	dst = append(dst, a.repo.ShortID(c.Num)...)
 	dst = append(dst, p.Reset...)
+	dst = appendNames(dst, c.Names, p)
 	dst = append(dst, ' ')
 	dst = ui.AppendClean(dst, subject(c.Message))
 	return append(dst, '\n')
@@ -145,6 +146,7 @@ func appendChangeText(dst []byte, c *repo.ChangeInfo, short string, p *ui.Palett
 	dst = append(dst, "change "...)
 	dst = append(dst, short...)
 	dst = append(dst, p.Reset...)
+	dst = appendNames(dst, c.Names, p)
 	dst = append(dst, "\nAuthor: "...)
 	dst = ui.AppendClean(dst, c.Author.Name)
 	dst = append(dst, " <"...)
@@ -157,6 +159,30 @@ func appendChangeText(dst []byte, c *repo.ChangeInfo, short string, p *ui.Palett
 	}
 	dst = append(dst, "\n\n"...)
 	return appendIndented(dst, c.Message)
+}
+
+// appendNames appends what points to where a change leads, as ` (main, v1)`: bookmarks, then tags. First comes where
+// the working copy stands: the current bookmark, or @ without one.
+func appendNames(dst []byte, n *repo.Names, p *ui.Palette) []byte {
+	if n == nil {
+		return dst
+	}
+	sep := " ("
+	add := func(colour, name string) {
+		dst = append(append(dst, sep...), colour...)
+		dst = append(appendQuoted(dst, name), p.Reset...)
+		sep = ", "
+	}
+	if n.Here && !n.Current {
+		add(p.Cyan, "@")
+	}
+	for _, name := range n.Bookmarks {
+		add(p.Green, name)
+	}
+	for _, name := range n.Tags {
+		add(p.Magenta, name)
+	}
+	return append(dst, ')')
 }
 
 // appendIndented appends a message, its lines four columns in.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -69,22 +70,35 @@ type patcher struct {
 	opt    patchOptions
 	differ diff.Differ
 	a, b   []byte
+	huge   bool // the contents were not read
+}
+
+func isHuge(s *repo.Side) bool { return s != nil && s.Size > change.MaxText }
+
+func sizeOf(s *repo.Side) int64 {
+	if s == nil {
+		return 0
+	}
+	return s.Size
 }
 
 // read loads both sides of file i.
 func (p *patcher) read(i int) (err error) {
-	p.a, p.b = p.a[:0], p.b[:0]
+	p.a, p.b, p.huge = p.a[:0], p.b[:0], false
 	f := &p.files[i]
 	if f.Old != nil && f.New != nil && f.What == repo.ModeChanged {
 		return nil // alike
 	}
-	if p.a, err = p.sides.Old(p.a, i); err != nil {
-		return fmt.Errorf("read %s: %w", f.Path(), err)
+	if p.huge = isHuge(f.Old) || isHuge(f.New); p.huge {
+		return nil // no text is that large: it is only said to differ
 	}
-	if p.b, err = p.sides.New(p.b, i); err != nil {
-		return fmt.Errorf("read %s: %w", f.Path(), err)
+	if p.a, err = p.sides.Old(p.a, i); err == nil {
+		p.b, err = p.sides.New(p.b, i)
 	}
-	return nil
+	if _, told := errors.AsType[*repo.Error](err); err != nil && !told {
+		err = fmt.Errorf("read %s: %w", f.Path(), err)
+	}
+	return err
 }
 
 // appendPatch appends the patch of file i in Git's format.
@@ -121,7 +135,7 @@ func (p *patcher) appendSides(dst []byte, old, new *repo.Side, f *repo.FileChang
 			h.line("new mode ", mode(new))
 		}
 		if oldPath != newPath {
-			if same := bytes.Equal(a, b); same || f.Similar > 0 {
+			if same := bytes.Equal(a, b) && !p.huge; same || f.Similar > 0 {
 				like := f.Similar
 				if same {
 					like = 100
@@ -132,7 +146,7 @@ func (p *patcher) appendSides(dst []byte, old, new *repo.Side, f *repo.FileChang
 			h.line("rename to ", string(appendQuoted(nil, newPath)))
 		}
 	}
-	if bytes.Equal(a, b) {
+	if bytes.Equal(a, b) && !p.huge {
 		return h.dst
 	}
 	from, to := prefixed("a/", oldPath), prefixed("b/", newPath)
@@ -142,7 +156,7 @@ func (p *patcher) appendSides(dst []byte, old, new *repo.Side, f *repo.FileChang
 	if new == nil {
 		to = "/dev/null"
 	}
-	if isBinary(old, a) || isBinary(new, b) {
+	if p.huge || isBinary(old, a) || isBinary(new, b) {
 		h.bold, h.reset = "", ""
 		h.line("Binary files ", from, " and ", to, " differ")
 		return h.dst
@@ -194,11 +208,10 @@ func (p *patcher) stat(i int) (diff.FileStat, error) {
 	if f.What == repo.Moved {
 		s.OldPath = string(appendQuoted(nil, f.Old.Path))
 	}
-	if isBinary(f.Old, p.a) || isBinary(f.New, p.b) {
-		if !bytes.Equal(p.a, p.b) {
-			s.OldSize, s.NewSize = int64(len(p.a)), int64(len(p.b))
+	if p.huge || isBinary(f.Old, p.a) || isBinary(f.New, p.b) {
+		if s.Binary = true; p.huge || !bytes.Equal(p.a, p.b) {
+			s.OldSize, s.NewSize = sizeOf(f.Old), sizeOf(f.New)
 		}
-		s.Binary = true
 		return s, nil
 	}
 	s.Added, s.Deleted = diff.Count(p.differ.Lines(p.a, p.b, p.opt.diff))
@@ -212,7 +225,7 @@ func (p *patcher) json(i int, hunks bool) (jsonFile, error) {
 	if err := p.read(i); err != nil {
 		return j, err
 	}
-	if j.Binary = isBinary(f.Old, p.a) || isBinary(f.New, p.b); j.Binary {
+	if j.Binary = p.huge || isBinary(f.Old, p.a) || isBinary(f.New, p.b); j.Binary {
 		return j, nil
 	}
 	edits := p.differ.Lines(p.a, p.b, p.opt.diff)

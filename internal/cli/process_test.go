@@ -92,7 +92,7 @@ func TestTwoWriters(t *testing.T) {
 		t.Errorf("%d changes in the log, %d were done", lines, want)
 	}
 	run(t, dir, "commit", "-m", "the rest")
-	if out := must(t, dir, "status"); !strings.Contains(out, "Nothing changed.") {
+	if out := must(t, dir, "status"); !strings.Contains(out, "Nothing changed since.") {
 		t.Errorf("afterwards:\n%s", out)
 	}
 }

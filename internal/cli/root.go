@@ -12,12 +12,12 @@ import (
 
 // The groups of verbs in the help, in the order of a day.
 const (
-	groupStart = "start"
-	groupWork  = "work"
-	groupPast  = "past"
-	groupPlace = "place"
-	groupFiles = "files"
-	groupSelf  = "self"
+	groupStart  = "start"
+	groupLook   = "look"
+	groupRecord = "record"
+	groupMove   = "move"
+	groupUndo   = "undo"
+	groupSelf   = "self"
 )
 
 func newRoot(a *app) *cobra.Command {
@@ -60,10 +60,10 @@ There is no staging area: oxy commit records everything that changed.`,
 	flags.BoolVar(&a.noPager, "no-pager", false, "do not show long output in a pager")
 	root.AddGroup(
 		&cobra.Group{ID: groupStart, Title: "Start:"},
-		&cobra.Group{ID: groupWork, Title: "Work:"},
-		&cobra.Group{ID: groupPast, Title: "Look back:"},
-		&cobra.Group{ID: groupPlace, Title: "Places:"},
-		&cobra.Group{ID: groupFiles, Title: "Files:"},
+		&cobra.Group{ID: groupLook, Title: "Look:"},
+		&cobra.Group{ID: groupRecord, Title: "Record:"},
+		&cobra.Group{ID: groupMove, Title: "Move about:"},
+		&cobra.Group{ID: groupUndo, Title: "Take back:"},
 		&cobra.Group{ID: groupSelf, Title: "oxy itself:"},
 	)
 	add := func(group string, verbs ...*cobra.Command) {
@@ -73,11 +73,11 @@ There is no staging area: oxy commit records everything that changed.`,
 		}
 	}
 	add(groupStart, initCommand(a), configCommand(a))
-	add(groupWork, statusCommand(a), diffCommand(a), commitCommand(a), hunksCommand(a), discardCommand(a), undoCommand(a))
-	add(groupPast, logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a))
-	add(groupPlace, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
-	add(groupFiles, mvCommand(a), rmCommand(a), untrackCommand(a))
-	add(groupSelf, gcCommand(a), opCommand(a), versionCommand(a))
+	add(groupLook, statusCommand(a), diffCommand(a), logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a))
+	add(groupRecord, commitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
+	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
+	add(groupUndo, discardCommand(a), undoCommand(a), opCommand(a))
+	add(groupSelf, gcCommand(a), versionCommand(a))
 	help := helpCommand()
 	help.GroupID = groupSelf
 	root.SetHelpCommand(help)

@@ -49,7 +49,7 @@ N a repository of its own, * a socket, pipe or device: neither is recorded`,
 				err = a.statusLong(s)
 			}
 			if err == nil && len(s.Problems) > 0 {
-				err = &repo.Error{Text: fmt.Sprintf("%d files could not be read", len(s.Problems)), Next: "Make them readable, or list them in .oxyignore."}
+				err = &repo.Error{Text: plural(len(s.Problems), "place") + " could not be read", Next: "Make them readable, or list them in .oxyignore."}
 			}
 			return err
 		},
@@ -149,9 +149,9 @@ func (a *app) statusLong(s *repo.Status) error {
 	case s.Empty:
 		b = append(b, ", nothing recorded yet."...)
 	case s.Base.Len == 1:
-		b = append(b, ", 1 change."...)
+		b = append(b, ", 1 change recorded."...)
 	default:
-		b = fmt.Appendf(b, ", %d changes.", s.Base.Len)
+		b = fmt.Appendf(b, ", %d changes recorded.", s.Base.Len)
 	}
 	b = append(b, '\n')
 	section := func(title string) { b = append(append(append(b, '\n'), title...), '\n') }
@@ -178,11 +178,13 @@ func (a *app) statusLong(s *repo.Status) error {
 	case len(s.Files)+len(s.Untracked) > 0:
 		if s.Empty {
 			b = append(b, "\nNext: oxy commit -m \"Begin\" records all of it.\n"...)
+		} else {
+			b = append(b, "\nNext: oxy diff shows it, oxy commit records all of it.\n"...)
 		}
 	case s.Empty:
 		b = append(b, "Nothing is here to record.\n"...)
 	default:
-		b = append(b, "Nothing changed.\n"...)
+		b = append(b, "Nothing changed since.\n"...)
 	}
 	if s.Bookmark == "" && !s.Empty {
 		b = append(b, "oxy bookmark NAME keeps what you record here.\n"...)

@@ -11,6 +11,7 @@ import (
 // in docs/architecture.md.
 var below = map[string][]string{
 	"internal/vfs":      {},
+	"internal/timings":  {},
 	"internal/safepath": {"internal/vfs"},
 	"internal/change":   {"internal/safepath"},
 	"internal/diff":     {"internal/change", "internal/safepath"},
@@ -21,11 +22,12 @@ var below = map[string][]string{
 	"internal/worktree": {"internal/state", "internal/ignore", "internal/weave", "internal/change", "internal/diff",
 		"internal/store", "internal/safepath", "internal/vfs"},
 	"internal/repo": {"internal/worktree", "internal/state", "internal/ignore", "internal/weave", "internal/change",
-		"internal/diff", "internal/store", "internal/safepath", "internal/vfs"},
+		"internal/diff", "internal/store", "internal/safepath", "internal/vfs", "internal/timings"},
 	"internal/ui": {"internal/repo", "internal/worktree", "internal/state", "internal/ignore", "internal/weave",
 		"internal/change", "internal/diff", "internal/store", "internal/safepath", "internal/vfs"},
 	"internal/cli": {"internal/ui", "internal/repo", "internal/worktree", "internal/state", "internal/ignore",
-		"internal/weave", "internal/change", "internal/diff", "internal/store", "internal/safepath", "internal/vfs"},
+		"internal/weave", "internal/change", "internal/diff", "internal/store", "internal/safepath", "internal/vfs",
+		"internal/timings"},
 	"cmd/oxy": {"internal/cli"},
 	// Not the product: the benchmarks know it as a binary only, these tests as text.
 	"bench":         {},

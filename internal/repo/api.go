@@ -111,7 +111,6 @@ type StatusOptions struct {
 	Paths   []string // repository paths; none: all
 	Ignored bool     // list ignored files too
 	All     bool     // list every untracked file, do not collapse
-	Moves   bool     // pair removed and untracked files that are alike
 }
 
 // DiffSet is a list of differing files whose contents can be read on demand.
@@ -159,6 +158,15 @@ type ChangeInfo struct {
 	Deps     []change.ID
 	Undoes   change.ID
 	Position uint64 // in the log of the state asked about, from 1; 0 when unknown
+	Names    *Names // what stands right after it, nil for nothing; only in a log
+}
+
+// Names are what points to a state.
+type Names struct {
+	Here      bool     // the working copy stands there
+	Current   bool     // the first of Bookmarks is the current one
+	Bookmarks []string // the current one first, the others in order
+	Tags      []string
 }
 
 // LogOptions choose which changes Log gives.
@@ -182,9 +190,9 @@ type CommitOptions struct {
 	Time    *change.Time
 	// Edit, when Message is empty, is asked for a message after the change is known; files is what it records.
 	Edit func(initial string, files []FileChange) (string, error)
-	// Large confirms files above the bound for a sudden size (LargeFile bytes) or number (ManyFiles): nil records them
-	// with a warning in the result.
-	Large func(files int, bytes int64) error
+	// Large is told before a sudden size is recorded: a file above 100 MiB by its path and bytes, or more than 20 000 new
+	// files at once by their number, the path "". An error from it ends the commit. Nil: a warning in the result.
+	Large func(path string, files int, bytes int64) error
 }
 
 // CommitResult is what was recorded.

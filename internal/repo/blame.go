@@ -17,6 +17,8 @@ import (
 	"github.com/oxy-vcs/oxy/internal/worktree"
 )
 
+var errNoFile = errors.New("not in the tree")
+
 // fileAt finds a file of a state.
 func (r *Repo) fileAt(s StateRef, path string) (*state.Entry, error) {
 	t, err := r.tree(s.Num)
@@ -28,34 +30,54 @@ func (r *Repo) fileAt(s StateRef, path string) (*state.Entry, error) {
 		return nil, err
 	}
 	if !ok {
-		if dir, err := t.Under(path); err == nil && dir {
+		if dir, err := t.Under(path); err != nil {
+			return nil, err
+		} else if dir {
 			return nil, &Error{Text: safepath.Quote(path) + " is a directory", Next: "Name a file in it."}
 		}
-		return nil, &Error{Text: "there is no file " + safepath.Quote(path) + " in that state"}
+		return nil, &Error{Text: "there is no file " + safepath.Quote(path) + " in that state", Next: "See which there are with: oxy files", Err: errNoFile}
 	}
 	return &e, nil
 }
 
 // Cat writes a file as a state has it.
 func (r *Repo) Cat(w io.Writer, s StateRef, path string) error {
-	e, err := r.fileAt(s, path)
-	if err != nil {
-		return err
-	}
-	return r.writeContent(w, e)
+	_, err := mended(r, func() (struct{}, error) {
+		e, err := r.fileAt(s, path)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, r.writeContent(w, e)
+	})
+	return err
 }
 
 // Files lists the files of a state beneath path, in order.
 func (r *Repo) Files(s StateRef, path string, fn func(*Side) error) error {
-	t, err := r.tree(s.Num)
-	if err != nil {
-		return err
-	}
-	return t.Walk(path, func(e *state.Entry) error { return fn(entrySide(e)) })
+	told := 0
+	_, err := mended(r, func() (struct{}, error) {
+		t, err := r.tree(s.Num)
+		if err != nil {
+			return struct{}{}, err
+		}
+		n := 0
+		return struct{}{}, t.Walk(path, func(e *state.Entry) error {
+			if n++; n <= told { // before the trees had to be made again
+				return nil
+			}
+			told++
+			return fn(entrySide(e))
+		})
+	})
+	return err
 }
 
 // Blame tells who wrote each line of a file.
 func (r *Repo) Blame(ctx context.Context, path string, opt BlameOptions) ([]BlameRun, error) {
+	return mended(r, func() ([]BlameRun, error) { return r.blame(ctx, path, opt) })
+}
+
+func (r *Repo) blame(ctx context.Context, path string, opt BlameOptions) ([]BlameRun, error) {
 	s := opt.State
 	if s == nil {
 		base, err := r.Base()
@@ -66,7 +88,7 @@ func (r *Repo) Blame(ctx context.Context, path string, opt BlameOptions) ([]Blam
 	}
 	e, err := r.fileAt(*s, path)
 	if err != nil {
-		if opt.State == nil {
+		if opt.State == nil && errors.Is(err, errNoFile) {
 			if there, _ := r.exists(path); there {
 				return nil, &Error{Text: safepath.Quote(path) + " was never recorded", Next: "Record it with: oxy commit"}
 			}
@@ -175,7 +197,7 @@ func (b *blamer) working(path string, e *state.Entry) error {
 		return nil // deleted and not recorded: the recorded one is told
 	}
 	if err != nil {
-		return fileError("read "+safepath.Quote(path), err)
+		return readError(safepath.Quote(path), err)
 	}
 	if st.Kind != vfs.KindFile || hashOf(now) == e.Hash || worktree.IsBinary(now) {
 		return nil

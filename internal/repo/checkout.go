@@ -22,15 +22,7 @@ type CheckoutResult struct {
 
 // Checkout makes the working copy that of rev. A bookmark's name makes it current.
 func (r *Repo) Checkout(ctx context.Context, rev string) (*CheckoutResult, error) {
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	res, err := t.checkout(ctx, rev)
-	if err != nil {
-		return nil, t.giveUp(err)
-	}
-	return res, nil
+	return transact(r, func(t *tx) (*CheckoutResult, error) { return t.checkout(ctx, rev) })
 }
 
 func (t *tx) checkout(ctx context.Context, rev string) (*CheckoutResult, error) {
@@ -98,42 +90,69 @@ func (t *tx) switchTo(ctx context.Context, to StateRef) (*CheckoutResult, error)
 // plan is what a checkout will do, and where the contents come from.
 type plan struct {
 	r       *Repo
+	state   uint32 // whose files it writes
 	plan    []worktree.Action
 	entries map[string]state.Entry
-	texts   map[string][]byte // contents at hand, by path
+	texts   map[string][]byte // contents at hand, by path; nil for one that an entry has
 	bytes   int64
 }
 
-func (p *plan) write(e *state.Entry) {
+// write plans to write a file. Whatever the repository says, no name that could lead outside or into a repository's own
+// directory is written.
+func (p *plan) write(e *state.Entry) error {
+	if err := safepath.Check(e.Path); err != nil {
+		return &Error{Text: "cannot write " + safepath.Quote(e.Path) + ": " + err.Error(), Err: err}
+	}
 	w := unseen(e)
 	p.plan = append(p.plan, worktree.Action{Path: e.Path, Op: worktree.Write, Kind: w.Kind, Exec: w.Exec, Size: w.Size, Hash: w.Hash})
 	p.entries[e.Path] = *e
 	p.bytes += w.Size
+	return nil
 }
 
 // Content gives a content to write.
 func (p *plan) Content(dst []byte, a *worktree.Action) ([]byte, error) {
-	if text, ok := p.texts[a.Path]; ok {
+	if text := p.texts[a.Path]; text != nil {
 		return append(dst, text...), nil
 	}
-	e, ok := p.entries[a.Path]
+	out := dst
+	err := p.entry(a.Path, func(e *state.Entry) (err error) {
+		out, err = p.r.content(dst, e)
+		return err
+	})
+	return out, err
+}
+
+// entry runs fn with the entry of a path, found again when the trees had to be made anew.
+func (p *plan) entry(path string, fn func(e *state.Entry) error) error {
+	e, ok := p.entries[path]
 	if !ok {
-		return dst, fmt.Errorf("no content for %s", safepath.Quote(a.Path))
+		return fmt.Errorf("no content for %s", safepath.Quote(path))
 	}
-	return p.r.content(dst, &e)
+	again := false
+	_, err := mended(p.r, func() (struct{}, error) {
+		if again {
+			tree, err := p.r.tree(p.state)
+			if err != nil {
+				return struct{}{}, err
+			}
+			if e, ok, err = tree.Get(path); err != nil || !ok {
+				return struct{}{}, errors.Join(err, fmt.Errorf("no content for %s", safepath.Quote(path)))
+			}
+		}
+		again = true
+		return struct{}{}, fn(&e)
+	})
+	return err
 }
 
 // Stream writes a large content.
 func (p *plan) Stream(w io.Writer, a *worktree.Action) error {
-	if text, ok := p.texts[a.Path]; ok {
+	if text := p.texts[a.Path]; text != nil {
 		_, err := w.Write(text)
 		return err
 	}
-	e, ok := p.entries[a.Path]
-	if !ok {
-		return fmt.Errorf("no content for %s", safepath.Quote(a.Path))
-	}
-	return p.r.writeContent(w, &e)
+	return p.entry(a.Path, func(e *state.Entry) error { return p.r.writeContent(w, e) })
 }
 
 func (r *Repo) planCheckout(from, to StateRef) (*plan, error) {
@@ -147,7 +166,7 @@ func (r *Repo) planCheckout(from, to StateRef) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{r: r, entries: map[string]state.Entry{}}
+	p := &plan{r: r, state: to.Num, entries: map[string]state.Entry{}}
 	err = state.Diff(a, b, func(old, new *state.Entry) error {
 		switch {
 		case new == nil:
@@ -157,7 +176,7 @@ func (r *Repo) planCheckout(from, to StateRef) (*plan, error) {
 				p.plan = append(p.plan, worktree.Action{Path: new.Path, Op: worktree.Chmod, Exec: new.Exec})
 			}
 		default:
-			p.write(new)
+			return p.write(new)
 		}
 		return nil
 	})
@@ -217,12 +236,7 @@ func quoteSome(paths []string) string {
 
 // CheckoutFiles writes files as a state has them, without changing where the working copy stands.
 func (r *Repo) CheckoutFiles(ctx context.Context, s StateRef, paths []string) (*CheckoutResult, error) {
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	res, err := t.checkoutFiles(ctx, s, paths)
-	return res, t.giveUp(err)
+	return transact(r, func(t *tx) (*CheckoutResult, error) { return t.checkoutFiles(ctx, s, paths) })
 }
 
 func (t *tx) checkoutFiles(ctx context.Context, s StateRef, paths []string) (*CheckoutResult, error) {
@@ -239,18 +253,15 @@ func (t *tx) checkoutFiles(ctx context.Context, s StateRef, paths []string) (*Ch
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{r: r, entries: map[string]state.Entry{}}
+	p := &plan{r: r, state: s.Num, entries: map[string]state.Entry{}}
 	for _, path := range paths {
 		n := len(p.plan)
-		err := tree.Walk(path, func(e *state.Entry) error {
-			p.write(e)
-			return nil
-		})
+		err := tree.Walk(path, p.write)
 		if err != nil {
 			return nil, err
 		}
 		if len(p.plan) == n {
-			return nil, &Error{Text: "there is no file " + safepath.Quote(path) + " in that state"}
+			return nil, &Error{Text: "there is no file " + safepath.Quote(path) + " in that state", Next: "See which there are with: oxy files"}
 		}
 	}
 	if err := t.writeAside(ctx, m, p, false); err != nil {
@@ -269,16 +280,27 @@ func (t *tx) writeAside(ctx context.Context, m *worktree.Manifest, p *plan, forc
 }
 
 func (t *tx) restoreManifest(m *worktree.Manifest, plan []worktree.Action) error {
-	r := t.r
-	tree, err := r.tree(baseOf(t.view))
+	edits, err := mended(t.r, func() ([]worktree.Edit, error) { return t.baseEdits(m, plan) })
 	if err != nil {
 		return err
 	}
-	var edits []worktree.Edit
+	if err := m.Update(edits); err != nil {
+		return err
+	}
+	_ = m.Save() // it is derived: the next scan finds out
+	return nil
+}
+
+// baseEdits makes the manifest say of the paths of a plan what the base has there.
+func (t *tx) baseEdits(m *worktree.Manifest, plan []worktree.Action) (edits []worktree.Edit, err error) {
+	tree, err := t.r.tree(baseOf(t.view))
+	if err != nil {
+		return nil, err
+	}
 	for i := range plan {
 		e, ok, err := tree.Get(plan[i].Path)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !ok {
 			edits = append(edits, worktree.Edit{Path: plan[i].Path, Delete: true})
@@ -286,8 +308,5 @@ func (t *tx) restoreManifest(m *worktree.Manifest, plan []worktree.Action) error
 			edits = append(edits, worktree.Edit{Path: e.Path, Entry: unseen(&e)})
 		}
 	}
-	if err := m.Update(edits); err != nil {
-		return err
-	}
-	return m.Save()
+	return edits, nil
 }

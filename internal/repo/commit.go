@@ -12,7 +12,6 @@ import (
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
-	"github.com/oxy-vcs/oxy/internal/worktree"
 )
 
 // A record of files above these bounds is likely a mistake: a build's output, a disk image, a directory that should be
@@ -33,15 +32,7 @@ func (r *Repo) Commit(ctx context.Context, opt CommitOptions) (*CommitResult, er
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	res, err := t.record(ctx, &opt, author)
-	if err != nil {
-		return nil, t.giveUp(err)
-	}
-	return res, nil
+	return transact(r, func(t *tx) (*CommitResult, error) { return t.record(ctx, &opt, author) })
 }
 
 // askMessage shows what would be recorded and asks what to say about it, before the lock is taken.
@@ -111,7 +102,10 @@ func (t *tx) record(ctx context.Context, opt *CommitOptions, author change.Perso
 	if err != nil {
 		return nil, err
 	}
-	if err := w.grow(n, next); err != nil {
+	fresh := w.startManifest(next)
+	err = w.grow(n, next)
+	w.fresh = <-fresh
+	if err != nil {
 		return nil, err
 	}
 	t.view.Base = int64(next.Num)
@@ -242,103 +236,6 @@ func (w *work) grow(n uint32, next StateRef) error {
 	return nil
 }
 
-// settle brings the manifest to the new base. What was recorded is known by its stat; the rest differs as before.
-func (w *work) settle(next StateRef) {
-	r := w.t.r
-	done := r.opt.Timings.Phase("manifest")
-	defer done(0)
-	if err := w.updateManifest(next); err != nil {
-		// It is derived: without it the next command looks at every file.
-		if r.manifest != nil {
-			_ = r.manifest.Close()
-			r.manifest = nil
-		}
-		return
-	}
-	_ = r.manifest.Save()
-	if err := w.forgetPending(); err != nil {
-		w.warnings = append(w.warnings, err.Error())
-	}
-}
-
-func (w *work) updateManifest(next StateRef) error {
-	r := w.t.r
-	if w.opt.Amend {
-		// The manifest speaks of the state that was amended: what the two differ in is looked at again, save what
-		// was just read.
-		if err := r.moveManifest(r.manifest, w.base, next); err != nil {
-			return err
-		}
-	}
-	var edits []worktree.Edit
-	for i := range w.recs {
-		if rec := &w.recs[i]; rec.gone {
-			edits = append(edits, worktree.Edit{Path: rec.old.Path, Delete: true})
-		} else if rec.old != nil && rec.old.Path != rec.now.path {
-			edits = append(edits, worktree.Edit{Path: rec.old.Path, Delete: true})
-		}
-	}
-	if w.opt.Amend {
-		edits = nil // moveManifest has done it
-	}
-	fresh := w.base.Num == NoState && !w.opt.Amend && len(edits) == 0
-	if fresh {
-		m, err := worktree.Build(r.fs, r.manifestDir(), next.Num, next.ID, func(yield func(string, worktree.Entry) bool) {
-			for i := range w.recs {
-				if !yield(w.recs[i].now.path, w.seen(&w.recs[i])) {
-					return
-				}
-			}
-		})
-		if err != nil {
-			return err
-		}
-		if r.manifest != nil {
-			_ = r.manifest.Close()
-		}
-		r.manifest = m
-		return nil
-	}
-	for i := range w.recs {
-		if rec := &w.recs[i]; !rec.gone {
-			edits = append(edits, worktree.Edit{Path: rec.now.path, Entry: w.seen(rec)})
-		}
-	}
-	if err := r.manifest.Update(edits); err != nil {
-		return err
-	}
-	r.manifest.SetBase(next.Num, next.ID)
-	return nil
-}
-
-// seen is the manifest's entry of a recorded file.
-func (w *work) seen(rec *recorded) worktree.Entry {
-	if rec.onDisk {
-		e := worktree.NewEntry(&rec.stat, diskHash(rec.now.hash), w.clock)
-		e.Exec = rec.now.exec && rec.now.kind != change.Link
-		return e
-	}
-	e := state.Entry{Kind: rec.now.kind, Exec: rec.now.exec, Size: rec.now.size, Hash: rec.now.hash}
-	return unseen(&e)
-}
-
-// forgetPending drops the notes that this record has taken up.
-func (w *work) forgetPending() error {
-	p := w.pending
-	if len(p.Moves)+len(p.Untracked) == 0 {
-		return nil
-	}
-	done := map[string]bool{}
-	for i := range w.recs {
-		if old := w.recs[i].old; old != nil {
-			done[old.Path] = true
-		}
-	}
-	p.Moves = slices.DeleteFunc(p.Moves, func(m move) bool { return done[m.From] })
-	p.Untracked = slices.DeleteFunc(p.Untracked, func(u string) bool { return done[u] })
-	return w.t.r.savePending(p)
-}
-
 // dirMoves names the directories all of whose files moved to one other.
 func (w *work) dirMoves() []change.DirMove {
 	type pair struct{ from, to string }
@@ -416,24 +313,28 @@ func whatOf(old, new *Side) What {
 	return Same
 }
 
-// confirmLarge says first when a record takes in much that was never there. A first record of a large tree is what one
-// does, so there only the size of single files counts.
-func (w *work) confirmLarge(files int, most int64) error {
-	if w.base.Num == NoState {
-		files = 0
-	}
-	if files <= manyFiles && most <= largeFile {
+// sayMany says first when a record takes in many files that were never there. A first record of a large tree is what one
+// does; and for each file that goes, one may have moved.
+func (w *work) sayMany() error {
+	files := len(w.added) - len(w.removed)
+	if files <= manyFiles || w.base.Num == NoState {
 		return nil
 	}
 	if w.opt.Large != nil {
-		return w.opt.Large(files, most)
+		return w.opt.Large("", files, 0)
 	}
-	if most > largeFile {
-		w.warnings = append(w.warnings, fmt.Sprintf("a file of %d MiB was recorded; if that was a mistake: oxy undo", most>>20))
+	w.warnings = append(w.warnings, fmt.Sprintf("%d new files were recorded at once; if that was a mistake: oxy undo, and list them in .oxyignore", files))
+	return nil
+}
+
+// sayLarge says first that a large file is about to be recorded. It may be called from many goroutines.
+func (w *work) sayLarge(path string, bytes int64) error {
+	w.sink.mu.Lock()
+	defer w.sink.mu.Unlock()
+	if w.opt.Large != nil {
+		return w.opt.Large(path, 1, bytes)
 	}
-	if files > manyFiles {
-		w.warnings = append(w.warnings, fmt.Sprintf("%d new files were recorded at once; if that was a mistake: oxy undo, and list them in .oxyignore", files))
-	}
+	w.warnings = append(w.warnings, fmt.Sprintf("%s, %d MiB, was recorded; if that was a mistake: oxy undo, and list it in .oxyignore", safepath.Quote(path), bytes>>20))
 	return nil
 }
 

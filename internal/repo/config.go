@@ -43,7 +43,16 @@ func UserConfigDir(env func(string) string) string {
 	return ""
 }
 
+// Personal gives access to the person's own settings where there is no repository: only the methods for settings work.
+func Personal(opt Options) *Repo {
+	opt = opt.withDefaults()
+	return &Repo{fs: opt.FS, opt: opt}
+}
+
 func (r *Repo) configFile(user bool) (string, error) {
+	if !user && r.dir == "" {
+		return "", &Error{Text: "not in a repository: there are only your own settings here", Next: "Set those with: oxy config --user KEY VALUE"}
+	}
 	if !user {
 		return filepath.Join(r.dir, "config.toml"), nil
 	}
@@ -82,7 +91,7 @@ func readConfig(fsys vfs.FS, name string) (map[string]any, error) {
 		return tree, nil
 	}
 	if err != nil {
-		return nil, fileError("read the settings", err)
+		return nil, readError("the settings in "+name, err)
 	}
 	if err := toml.Unmarshal(b, &tree); err != nil {
 		return nil, &Error{Text: fmt.Sprintf("the settings in %s cannot be read: %v", name, err), Next: "Mend the file by hand.", Err: err}
@@ -128,7 +137,7 @@ func (r *Repo) ConfigList() ([][3]string, error) {
 func (r *Repo) ConfigSet(key, value string, user bool) error {
 	parts := strings.Split(key, ".")
 	if len(parts) < 2 || slices.Contains(parts, "") {
-		return &Error{Text: fmt.Sprintf("%q is no setting: settings are like user.name", key)}
+		return &Error{Text: fmt.Sprintf("%q is no setting: settings are like user.name", key), Next: "See which there are with: oxy help config"}
 	}
 	name, err := r.configFile(user)
 	if err != nil {
@@ -137,7 +146,7 @@ func (r *Repo) ConfigSet(key, value string, user bool) error {
 	if err := r.fs.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return fileError("write the settings", err)
 	}
-	lock, err := r.fs.Lock(name+".lock", func(tries int) bool { return tries < lockTries })
+	lock, err := r.fs.Lock(name+".lock", waitForLock)
 	if err != nil {
 		return fileError("write the settings", err)
 	}
@@ -215,7 +224,7 @@ func (r *Repo) author(opt *CommitOptions) (change.Person, error) {
 
 func checkPerson(p change.Person) (change.Person, error) {
 	if strings.ContainsAny(p.Name, "\n\r\x00<>") || strings.ContainsAny(p.Email, "\n\r\x00<>") {
-		return p, &Error{Text: fmt.Sprintf("%q cannot be an author: it has line ends, angle brackets or NUL", p)}
+		return p, &Error{Text: fmt.Sprintf("%q cannot be an author: it has line ends, angle brackets or NUL", p), Next: "Set another one with: oxy config --user user.name NAME"}
 	}
 	if len(p.Name) > change.MaxName || len(p.Email) > change.MaxName {
 		return p, &Error{Text: "the author's name is too long"}

@@ -2,31 +2,31 @@ package repo
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/diff"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
-	"github.com/zeebo/blake3"
 )
 
-// DiffWorking lists how the working copy differs from its base. Untracked files are not in it, for they may be anything;
-// those that a noted move names are.
+// DiffWorking lists how the working copy differs from its base: what a commit would record, new files among it.
 func (r *Repo) DiffWorking(ctx context.Context, paths []string) (*DiffSet, error) {
+	return mended(r, func() (*DiffSet, error) { return r.diffWorking(ctx, paths) })
+}
+
+func (r *Repo) diffWorking(ctx context.Context, paths []string) (*DiffSet, error) {
 	base, err := r.Base()
 	if err != nil {
 		return nil, err
 	}
-	diffs, err := r.workingDiffs(ctx, base, paths)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := r.tree(base.Num)
+	diffs, untracked, err := r.workingDiffs(ctx, base, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -36,39 +36,66 @@ func (r *Repo) DiffWorking(ctx context.Context, paths []string) (*DiffSet, error
 	}
 	d.load = func(dst []byte, s *Side, old bool) ([]byte, error) {
 		if old {
-			return r.sideContent(dst, tree, s)
+			return r.sideContent(dst, base.Num, s)
 		}
 		return r.diskContent(dst, s)
+	}
+	if len(untracked) > 0 {
+		d.Files = append(d.Files, untracked...)
+		sortFiles(d.Files)
+		r.pairMoves(d)
 	}
 	return d, nil
 }
 
-func (r *Repo) workingDiffs(ctx context.Context, base StateRef, paths []string) ([]difference, error) {
+// workingDiffs scans the working copy. It gives the tracked files that differ, and the untracked ones as added.
+func (r *Repo) workingDiffs(ctx context.Context, base StateRef, paths []string) ([]difference, []FileChange, error) {
 	res, err := r.scan(ctx, base, worktree.Options{Paths: nonRoot(paths)})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if len(res.Errors) > 0 {
-		return nil, fileError("look at the working copy", errors.Join(res.Errors...))
+	if err := problems("look at the working copy", res.Errors); err != nil {
+		return nil, nil, err
 	}
 	r.saveManifest()
 	p, err := r.loadPending()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return r.differences(base, res, p)
+	diffs, err := r.differences(base, res, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	var fresh []FileChange
+	for _, u := range r.withoutMoved(res.Untracked, diffs) {
+		var st vfs.Stat
+		err := r.fs.Lstat(r.disk(u), &st)
+		if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
+			continue // gone since
+		} else if err != nil {
+			return nil, nil, fileError("look at "+safepath.Quote(u), err)
+		}
+		fresh = append(fresh, FileChange{What: Added, New: diskSide(u, &st)})
+	}
+	return diffs, fresh, nil
 }
 
-// sideContent appends the content of a side that a tree has.
-func (r *Repo) sideContent(dst []byte, t state.Tree, s *Side) ([]byte, error) {
-	e, ok, err := t.Get(s.Path)
-	if err != nil {
-		return dst, err
-	}
-	if !ok {
-		return dst, fmt.Errorf("%q is not in the tree", s.Path)
-	}
-	return r.content(dst, &e)
+// sideContent appends the content of a side that a state has.
+func (r *Repo) sideContent(dst []byte, state uint32, s *Side) ([]byte, error) {
+	return mended(r, func() ([]byte, error) {
+		t, err := r.tree(state)
+		if err != nil {
+			return dst, err
+		}
+		e, ok, err := t.Get(s.Path)
+		if err != nil {
+			return dst, err
+		}
+		if !ok {
+			return dst, fmt.Errorf("%q is not in the tree", s.Path)
+		}
+		return r.content(dst, &e)
+	})
 }
 
 func (r *Repo) diskContent(dst []byte, s *Side) ([]byte, error) {
@@ -83,14 +110,18 @@ func (r *Repo) diskContent(dst []byte, s *Side) ([]byte, error) {
 
 // DiffFrom lists how the working copy differs from any state.
 func (r *Repo) DiffFrom(ctx context.Context, a StateRef, paths []string) (*DiffSet, error) {
+	return mended(r, func() (*DiffSet, error) { return r.diffFrom(ctx, a, paths) })
+}
+
+func (r *Repo) diffFrom(ctx context.Context, a StateRef, paths []string) (*DiffSet, error) {
 	base, err := r.Base()
 	if err != nil {
 		return nil, err
 	}
 	if a.Num == base.Num {
-		return r.DiffWorking(ctx, paths)
+		return r.diffWorking(ctx, paths)
 	}
-	diffs, err := r.workingDiffs(ctx, base, paths)
+	diffs, untracked, err := r.workingDiffs(ctx, base, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +156,9 @@ func (r *Repo) DiffFrom(ctx context.Context, a StateRef, paths []string) (*DiffS
 			disk[f.New.Path] = f.New
 		}
 	}
+	for i := range untracked {
+		disk[untracked[i].New.Path] = untracked[i].New
+	}
 	d := &DiffSet{}
 	for p, now := range disk {
 		e, ok, err := from.Get(p)
@@ -153,7 +187,7 @@ func (r *Repo) DiffFrom(ctx context.Context, a StateRef, paths []string) (*DiffS
 	sortFiles(d.Files)
 	d.load = func(dst []byte, s *Side, old bool) ([]byte, error) {
 		if old {
-			return r.sideContent(dst, from, s)
+			return r.sideContent(dst, a.Num, s)
 		}
 		return r.diskContent(dst, s)
 	}
@@ -167,6 +201,10 @@ func sortFiles(files []FileChange) {
 
 // DiffStates lists how state b differs from state a.
 func (r *Repo) DiffStates(a, b StateRef, paths []string) (*DiffSet, error) {
+	return mended(r, func() (*DiffSet, error) { return r.diffStates(a, b, paths) })
+}
+
+func (r *Repo) diffStates(a, b StateRef, paths []string) (*DiffSet, error) {
 	from, err := r.tree(a.Num)
 	if err != nil {
 		return nil, err
@@ -235,9 +273,9 @@ func (r *Repo) DiffStates(a, b StateRef, paths []string) (*DiffSet, error) {
 	sortFiles(d.Files)
 	d.load = func(dst []byte, s *Side, old bool) ([]byte, error) {
 		if old {
-			return r.sideContent(dst, from, s)
+			return r.sideContent(dst, a.Num, s)
 		}
-		return r.sideContent(dst, to, s)
+		return r.sideContent(dst, b.Num, s)
 	}
 	for i := range d.Files {
 		if f := &d.Files[i]; f.What == Moved && f.Similar == 0 {
@@ -245,22 +283,6 @@ func (r *Repo) DiffStates(a, b StateRef, paths []string) (*DiffSet, error) {
 		}
 	}
 	return d, nil
-}
-
-func similarity(a, b *state.Entry) int {
-	if a.Hash == b.Hash {
-		return 100
-	}
-	return 0
-}
-
-func (r *Repo) measureSimilar(d *DiffSet, i int) int {
-	a, errA := d.Old(nil, i)
-	b, errB := d.New(nil, i)
-	if errA != nil || errB != nil {
-		return 0
-	}
-	return diff.Similarity(a, b)
 }
 
 // DiffChange lists what a change did: the state with it against the one before, in the log where it stands.
@@ -285,66 +307,21 @@ func (r *Repo) DiffChange(n uint32, paths []string) (*DiffSet, error) {
 	return r.DiffStates(before, StateRef{Num: s}, paths)
 }
 
-// pairMoves joins removed and added files that are alike, where identities do not tell.
-func (r *Repo) pairMoves(d *DiffSet) {
-	var from, to []diff.Candidate
-	var fromAt, toAt []int
-	for i := range d.Files {
-		i := i
-		f := &d.Files[i]
-		switch f.What {
-		case Removed:
-			from = append(from, diff.Candidate{Name: f.Old.Path, Hash: f.Old.Hash, Size: f.Old.Size, Load: func() diff.Fingerprint {
-				b, err := d.Old(nil, i)
-				if err != nil || worktree.IsBinary(b) {
-					return diff.Fingerprint{}
-				}
-				return diff.NewFingerprint(b)
-			}})
-			fromAt = append(fromAt, i)
-		case Added:
-			b, err := d.New(nil, i)
-			if err != nil {
-				continue
-			}
-			f.New.Hash = hashOf(b)
-			to = append(to, diff.Candidate{Name: f.New.Path, Hash: f.New.Hash, Size: f.New.Size, Load: func() diff.Fingerprint {
-				if worktree.IsBinary(b) {
-					return diff.Fingerprint{}
-				}
-				return diff.NewFingerprint(b)
-			}})
-			toAt = append(toAt, i)
+// fingerprinter reads one side of file i of a set when its likeness is asked for. What cannot be read is like nothing.
+func fingerprinter(read func(dst []byte, i int) ([]byte, error), i int, s *Side) func() diff.Fingerprint {
+	return func() diff.Fingerprint {
+		if s.Kind == change.Link || s.Kind == change.Subrepo || s.Size > change.MaxText {
+			return diff.Fingerprint{}
 		}
-	}
-	if len(from) == 0 || len(to) == 0 {
-		return
-	}
-	drop := map[int]bool{}
-	for _, p := range diff.Renames(from, to, similar) {
-		a, b := fromAt[p.Removed], toAt[p.Added]
-		d.Files[b] = FileChange{What: Moved, Old: d.Files[a].Old, New: d.Files[b].New, Similar: p.Similarity}
-		drop[a] = true
-	}
-	var rest []FileChange
-	for i := range d.Files {
-		if !drop[i] {
-			rest = append(rest, d.Files[i])
+		b, err := read(nil, i)
+		if err != nil || worktree.IsBinary(b) {
+			return diff.Fingerprint{}
 		}
+		return diff.NewFingerprint(b)
 	}
-	d.Files = rest
 }
 
-// workingHunk is a hunk of the working copy and where it lies.
-type workingHunk struct {
-	Hunk
-	file int
-	edit diff.Edit
-	text bool
-}
-
-// Hunks lists the working copy's hunks.
-func (r *Repo) Hunks(ctx context.Context, paths []string) ([]Hunk, error) {
+func (r *Repo) listHunks(ctx context.Context, paths []string) ([]Hunk, error) {
 	base, err := r.Base()
 	if err != nil {
 		return nil, err
@@ -368,196 +345,6 @@ func (r *Repo) Hunks(ctx context.Context, paths []string) ([]Hunk, error) {
 	out := make([]Hunk, len(ws))
 	for i := range ws {
 		out[i] = ws[i].Hunk
-	}
-	return out, nil
-}
-
-// hunks lists the hunks of differences, and for each untracked file one of its own.
-func (r *Repo) hunks(base StateRef, diffs []difference, untracked []string) ([]workingHunk, error) {
-	tree, err := r.tree(base.Num)
-	if err != nil {
-		return nil, err
-	}
-	var out []workingHunk
-	var d diff.Differ
-	for i := range diffs {
-		f := &diffs[i]
-		whole := workingHunk{file: i, Hunk: Hunk{Path: f.Path(), What: f.What, Text: f.What.String() + "\n"}}
-		if f.What != Modified {
-			out = append(out, whole)
-			continue
-		}
-		old, err := r.sideContent(nil, tree, f.Old)
-		if err != nil {
-			return nil, err
-		}
-		now, err := r.diskContent(nil, f.New)
-		if err != nil {
-			return nil, err
-		}
-		if worktree.IsBinary(old) || worktree.IsBinary(now) || f.Old.Exec != f.New.Exec || len(now) > change.MaxText {
-			out = append(out, whole)
-			continue
-		}
-		for _, e := range d.Lines(old, now, diff.Options{}) {
-			h := workingHunk{file: i, edit: e, text: true, Hunk: Hunk{Path: f.Path(), What: Modified, A0: e.A0, A1: e.A1, B0: e.B0, B1: e.B1}}
-			h.Text = string(diff.AppendUnified(nil, old, now, []diff.Edit{e}, diff.Unified{Context: 3}))
-			h.ID = string(old[e.AOff0:e.AOff1]) + "\x00" + string(now[e.BOff0:e.BOff1])
-			out = append(out, h)
-		}
-	}
-	for _, u := range untracked {
-		out = append(out, workingHunk{file: -1, Hunk: Hunk{Path: u, What: Untracked, Text: "new file\n"}})
-	}
-	nameHunks(out)
-	return out, nil
-}
-
-// nameHunks gives each hunk an id of its file and texts, so that it keeps it while others come and go; equal ones of a
-// file are counted.
-func nameHunks(hs []workingHunk) {
-	seen := map[string]int{}
-	for i := range hs {
-		h := &hs[i]
-		key := h.Path + "\x00" + h.What.String() + "\x00" + h.ID
-		n := seen[key]
-		seen[key]++
-		sum := blake3.Sum256(fmt.Appendf(nil, "%s\x00%d", key, n))
-		h.ID = hex.EncodeToString(sum[:4])
-	}
-}
-
-// pick finds the hunks that ids name, each by its id or a start of it.
-func pick(hs []workingHunk, ids []string) (map[int]bool, error) {
-	chosen := map[int]bool{}
-	for _, id := range ids {
-		found := -1
-		for i := range hs {
-			if !strings.HasPrefix(hs[i].ID, strings.ToLower(id)) || id == "" {
-				continue
-			}
-			if found >= 0 {
-				return nil, &Error{Text: "more than one hunk begins with " + id, Next: "Give more digits."}
-			}
-			found = i
-		}
-		if found < 0 {
-			return nil, &Error{Text: "there is no hunk " + id, Next: "See which there are with: oxy hunks"}
-		}
-		chosen[found] = true
-	}
-	return chosen, nil
-}
-
-// choose leaves of the differences those that the chosen hunks are of, and says what each file that is chosen in part
-// shall hold.
-func (w *work) choose(diffs []difference, untracked []string) ([]difference, []string, error) {
-	r := w.t.r
-	hs, err := r.hunks(w.base, diffs, r.withoutMoved(untracked, diffs))
-	if err != nil {
-		return nil, nil, err
-	}
-	chosen, err := pick(hs, w.opt.Hunks)
-	if err != nil {
-		return nil, nil, err
-	}
-	w.chosen, err = r.parts(w.base, diffs, hs, func(i int) bool { return chosen[i] })
-	if err != nil {
-		return nil, nil, err
-	}
-	var files []difference
-	taken := map[int]bool{}
-	var fresh []string
-	for i := range hs {
-		switch {
-		case !chosen[i]:
-		case hs[i].file < 0:
-			fresh = append(fresh, hs[i].Path)
-		case !taken[hs[i].file]:
-			taken[hs[i].file] = true
-			files = append(files, diffs[hs[i].file])
-			if d := &diffs[hs[i].file]; d.What == Moved {
-				fresh = append(fresh, d.New.Path)
-			}
-		}
-	}
-	return files, fresh, nil
-}
-
-// parts gives for each file of which some hunks are taken and some are not the base's text with only those taken.
-func (r *Repo) parts(base StateRef, diffs []difference, hs []workingHunk, take func(i int) bool) (map[string][]byte, error) {
-	tree, err := r.tree(base.Num)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]byte{}
-	for i := 0; i < len(hs); {
-		j := i
-		taken := 0
-		for ; j < len(hs) && hs[j].file == hs[i].file && hs[j].Path == hs[i].Path; j++ {
-			if take(j) {
-				taken++
-			}
-		}
-		if hs[i].text && taken > 0 && taken < j-i {
-			f := &diffs[hs[i].file]
-			old, err := r.sideContent(nil, tree, f.Old)
-			if err != nil {
-				return nil, err
-			}
-			now, err := r.diskContent(nil, f.New)
-			if err != nil {
-				return nil, err
-			}
-			var text []byte
-			at := 0
-			for k := i; k < j; k++ {
-				e := &hs[k].edit
-				if !take(k) {
-					continue
-				}
-				if e.AOff1 > len(old) || e.BOff1 > len(now) {
-					return nil, &Error{Text: hs[k].Path + " changed while it was read", Next: "Run the command again."}
-				}
-				text = append(append(text, old[at:e.AOff0]...), now[e.BOff0:e.BOff1]...)
-				at = e.AOff1
-			}
-			out[hs[i].Path] = append(text, old[at:]...)
-		}
-		i = j
-	}
-	return out, nil
-}
-
-// withoutHunks gives for each file that the hunks are of what it shall hold once they are taken back; nil for the base's
-// own content.
-func (r *Repo) withoutHunks(diffs []difference, ids []string) (map[string][]byte, error) {
-	base, err := r.Base()
-	if err != nil {
-		return nil, err
-	}
-	hs, err := r.hunks(base, diffs, nil)
-	if err != nil {
-		return nil, err
-	}
-	chosen, err := pick(hs, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]byte{}
-	for i := range hs {
-		if chosen[i] {
-			out[hs[i].Path] = nil
-		}
-	}
-	parts, err := r.parts(base, diffs, hs, func(i int) bool { return !chosen[i] })
-	if err != nil {
-		return nil, err
-	}
-	for p, text := range parts {
-		if _, ok := out[p]; ok {
-			out[p] = text
-		}
 	}
 	return out, nil
 }

@@ -1,43 +1,20 @@
 package repo
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 
-	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
-	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
-	"github.com/zeebo/blake3"
 )
-
-// aside is a working file that an operation took away, kept so that undo brings it back. The list of an operation is a
-// content of the store, in JSON, and the view names it.
-type aside struct {
-	Path []byte      `json:"path"`
-	Kind change.Kind `json:"kind"`
-	Exec bool        `json:"exec,omitempty"`
-	Size uint64      `json:"size"`
-	Hash change.Hash `json:"hash"`
-}
 
 // Discard takes back unrecorded changes: all, of some paths, or some hunks. What it takes is kept in the store, and Undo
 // brings it back. It gives how the files differed.
 func (r *Repo) Discard(ctx context.Context, paths, hunks []string) ([]FileChange, error) {
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	files, err := t.discard(ctx, paths, hunks)
-	if err != nil {
-		return nil, t.giveUp(err)
-	}
-	return files, nil
+	return transact(r, func(t *tx) ([]FileChange, error) { return t.discard(ctx, paths, hunks) })
 }
 
 func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, error) {
@@ -50,12 +27,15 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	if err != nil {
 		return nil, err
 	}
+	if err := r.checkNamed(base, paths); err != nil {
+		return nil, err
+	}
 	res, err := r.scan(ctx, base, worktree.Options{Paths: nonRoot(paths)})
 	if err != nil {
 		return nil, err
 	}
-	if len(res.Errors) > 0 {
-		return nil, fileError("discard", res.Errors[0])
+	if err := problems("discard", res.Errors); err != nil {
+		return nil, err
 	}
 	diffs, err := r.differences(base, res, pend)
 	if err != nil {
@@ -65,7 +45,7 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{r: r, entries: map[string]state.Entry{}}
+	p := &plan{r: r, state: base.Num, entries: map[string]state.Entry{}}
 	var take []string // working files whose contents go
 	var files []FileChange
 	edited := map[string][]byte{}
@@ -99,7 +79,9 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 			p.plan = append(p.plan, worktree.Action{Path: d.New.Path, Op: worktree.Remove})
 		}
 		if d.What != Removed || !slices.Contains(pend.Untracked, d.Old.Path) {
-			p.write(&e)
+			if err := p.write(&e); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if len(files) == 0 {
@@ -127,165 +109,6 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	return files, r.savePending(pend)
 }
 
-// keepAside puts working files into the store, and their list.
-func (t *tx) keepAside(paths []string) error {
-	r := t.r
-	root, err := r.openRoot()
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	pk := t.Packer()
-	rd := &reader{root: root, pack: pk}
-	defer rd.close()
-	var list []aside
-	slices.Sort(paths)
-	for _, path := range paths {
-		now, _, err := rd.read(path)
-		if err != nil {
-			return err
-		}
-		if now.size > 0 && now.data != nil {
-			if err := pk.Put(now.hash, now.data); err != nil {
-				return err
-			}
-		}
-		list = append(list, aside{[]byte(path), now.kind, now.exec, now.size, now.hash})
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	b, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	h := change.Hash(blake3.Sum256(b))
-	if err := pk.Put(h, b); err != nil {
-		return err
-	}
-	t.view.Kept[keptDiscarded] = h[:]
-	return pk.Flush()
-}
-
-// asideOf reads what an operation took away.
-func (r *Repo) asideOf(kept []byte) ([]aside, error) {
-	if len(kept) != len(change.Hash{}) {
-		return nil, nil
-	}
-	b, err := r.store.Blob(nil, change.Hash(kept))
-	if err != nil {
-		return nil, storeError(err)
-	}
-	var list []aside
-	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&list); err != nil {
-		return nil, fmt.Errorf("read what the operation took away: %w", err)
-	}
-	return list, nil
-}
-
-// bringBack writes what an operation took away, where nothing unrecorded is in its place.
-func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) error {
-	p := &plan{r: t.r, entries: map[string]state.Entry{}}
-	for _, a := range list {
-		e := state.Entry{Path: string(a.Path), Kind: a.Kind, Exec: a.Exec, Size: a.Size, Hash: a.Hash}
-		if err := safepath.Check(e.Path); err != nil {
-			return err
-		}
-		if e.Kind == change.Text {
-			e.Kind = change.Binary // the content is kept whole under its hash, it is no weave
-		}
-		p.write(&e)
-	}
-	return t.writeAside(ctx, m, p, false)
-}
-
-// Move renames a file or directory in the working copy and notes it as a move for the next record.
-func (r *Repo) Move(ctx context.Context, from, to string) error {
-	t, err := r.begin()
-	if err != nil {
-		return err
-	}
-	return t.giveUp(t.move(from, to))
-}
-
-func (t *tx) move(from, to string) error {
-	r := t.r
-	base, err := r.stateRef(baseOf(t.view))
-	if err != nil {
-		return err
-	}
-	var st vfs.Stat
-	if err := r.fs.Lstat(r.disk(to), &st); err == nil && st.Kind == vfs.KindDir {
-		name := from[1+lastSlash(from):]
-		if to == "" {
-			to = name
-		} else {
-			to += "/" + name
-		}
-	}
-	if err := safepath.Check(to); err != nil {
-		return &Error{Text: "cannot move to " + safepath.Quote(to) + ": " + err.Error(), Err: err}
-	}
-	if taken, err := r.exists(to); err != nil {
-		return fileError("move", err)
-	} else if taken {
-		return &Error{Text: "there is a file " + safepath.Quote(to) + " already", Next: "Move or remove it first."}
-	}
-	if there, err := r.exists(from); err != nil {
-		return fileError("move", err)
-	} else if !there {
-		return &Error{Text: "there is no file " + safepath.Quote(from)}
-	}
-	if from == "" || within(to, []string{from}) {
-		return &Error{Text: fmt.Sprintf("cannot move %s into itself", safepath.Quote(from))}
-	}
-	pend, err := r.loadPending()
-	if err != nil {
-		return err
-	}
-	tracked, err := r.trackedUnder(base, from)
-	if err != nil {
-		return err
-	}
-	moved := 0
-	for i := range pend.Moves { // what was moved into the directory before goes along
-		if m := &pend.Moves[i]; within(m.To, []string{from}) {
-			m.To = to + m.To[len(from):]
-			moved++
-		}
-	}
-	for _, p := range tracked {
-		if there, _ := r.exists(p); there {
-			pend.note(p, to+p[len(from):])
-			moved++
-		}
-	}
-	if moved == 0 {
-		return &Error{Text: safepath.Quote(from) + " was never recorded", Next: "Move it with mv: the next commit takes it as it is then."}
-	}
-	pend.Moves = slices.DeleteFunc(pend.Moves, func(m move) bool { return m.From == m.To })
-	// The note comes first: without the move it says nothing, a move without a note may not be seen as one.
-	if err := r.savePending(pend); err != nil {
-		return err
-	}
-	if err := r.fs.MkdirAll(filepath.Dir(r.disk(to)), 0o777); err != nil {
-		return fileError("move", err)
-	}
-	if err := r.fs.Rename(r.disk(from), r.disk(to)); err != nil {
-		return fileError("move", err)
-	}
-	return nil
-}
-
-func lastSlash(p string) int {
-	for i := len(p) - 1; i >= 0; i-- {
-		if p[i] == '/' {
-			return i
-		}
-	}
-	return -1
-}
-
 func (r *Repo) disk(path string) string { return filepath.Join(r.root, filepath.FromSlash(path)) }
 
 // trackedUnder lists the files of a state at or beneath a path.
@@ -299,69 +122,4 @@ func (r *Repo) trackedUnder(s StateRef, path string) (out []string, err error) {
 		return nil
 	})
 	return out, err
-}
-
-// Remove deletes files from the working copy; those with unrecorded changes only by force, and then Undo brings them back.
-// It gives the paths.
-func (r *Repo) Remove(ctx context.Context, paths []string, force bool) ([]string, error) {
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	gone, err := t.remove(ctx, paths, force)
-	return gone, t.giveUp(err)
-}
-
-func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, error) {
-	r := t.r
-	base, err := r.stateRef(baseOf(t.view))
-	if err != nil {
-		return nil, err
-	}
-	res, err := r.scan(ctx, base, worktree.Options{Paths: nonRoot(paths)})
-	if err != nil {
-		return nil, err
-	}
-	differs := map[string]bool{}
-	missing := map[string]bool{}
-	for i := range res.Changed {
-		if it := &res.Changed[i]; it.Status == worktree.Missing {
-			missing[it.Path] = true
-		} else {
-			differs[it.Path] = true
-		}
-	}
-	p := &plan{r: r, entries: map[string]state.Entry{}}
-	var gone, edited []string
-	for _, path := range paths {
-		tracked, err := r.trackedUnder(base, path)
-		if err != nil {
-			return nil, err
-		}
-		if len(tracked) == 0 {
-			return nil, &Error{Text: safepath.Quote(path) + " was never recorded", Next: "Delete it with rm: oxy does not keep it."}
-		}
-		for _, f := range tracked {
-			if missing[f] {
-				continue
-			}
-			if differs[f] {
-				edited = append(edited, f)
-			}
-			gone = append(gone, f)
-			p.plan = append(p.plan, worktree.Action{Path: f, Op: worktree.Remove})
-		}
-	}
-	if len(edited) > 0 && !force {
-		return nil, &Error{Text: "this would delete what is not recorded: " + quoteSome(edited), Next: "Record it first, or use --force (oxy undo then brings it back)."}
-	}
-	if len(edited) > 0 {
-		if err := t.keepAside(edited); err != nil {
-			return nil, err
-		}
-		if err := t.commit("rm"); err != nil {
-			return nil, err
-		}
-	}
-	return gone, t.writeAside(ctx, r.manifest, p, force)
 }

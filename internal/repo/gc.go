@@ -47,7 +47,9 @@ func (r *Repo) GC(ctx context.Context) (*GCResult, error) {
 	case err != nil:
 		return nil, fileError("pack the repository", err)
 	}
-	r.keepGeneration()
+	if h, err := state.DecodeHint(r.store.Hint()); err == nil {
+		r.dropGenerations(h.Generation)
+	}
 	after, err := r.diskUse()
 	if err != nil {
 		return nil, fileError("look at the repository", err)
@@ -85,31 +87,12 @@ func (r *Repo) packTrees() ([]byte, error) {
 	}
 	_ = next.Close()
 	r.blocks = nil
-	_ = state.RemoveGeneration(r.fs, r.treesDir(), next.Generation())
+	_ = state.RemoveGeneration(r.fs, filepath.Join(r.dir, "trees"), next.Generation())
 	return old, nil
 }
 
 // packSlack is what share of the trees' file out of use is let alone.
 const packSlack = 16
-
-func (r *Repo) treesDir() string { return filepath.Join(r.dir, "trees") }
-
-// keepGeneration removes all files of trees before the one that counts.
-func (r *Repo) keepGeneration() {
-	h, err := state.DecodeHint(r.store.Hint())
-	if err != nil {
-		return
-	}
-	gens, err := state.Generations(r.fs, r.treesDir())
-	if err != nil {
-		return
-	}
-	for _, g := range gens {
-		if g < h.Generation {
-			_ = state.RemoveGeneration(r.fs, r.treesDir(), g) // or the next writer
-		}
-	}
-}
 
 // diskUse sums the lengths of the repository's files.
 func (r *Repo) diskUse() (int64, error) {

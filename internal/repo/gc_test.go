@@ -47,7 +47,7 @@ func TestGC(t *testing.T) {
 	if r.store.NumOps() != ops {
 		t.Error("packing is no operation to undo")
 	}
-	gens, err := state.Generations(r.fs, r.treesDir())
+	gens, err := state.Generations(r.fs, filepath.Join(r.dir, "trees"))
 	if err != nil || len(gens) != 1 {
 		t.Errorf("trees %v, %v", gens, err)
 	}

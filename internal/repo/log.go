@@ -1,20 +1,27 @@
 package repo
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/store"
 )
 
-// walkLog gives the changes of a state's log, latest first, with their positions, until fn returns false.
-func (r *Repo) walkLog(s uint32, fn func(n uint32, pos uint64) (bool, error)) error {
+// walkLog gives the changes of a state's log, latest first, with their positions and the states that they lead to, until
+// fn returns false. A change that came together with others leads to none but the last.
+func (r *Repo) walkLog(s uint32, fn func(n uint32, pos uint64, leads uint32) (bool, error)) error {
 	for s != NoState {
 		st, err := r.store.State(s)
 		if err != nil {
 			return storeError(err)
 		}
 		for i := len(st.Changes) - 1; i >= 0; i-- {
-			if more, err := fn(st.Changes[i], st.Pos-uint64(len(st.Changes)-1-i)); err != nil || !more {
+			leads := s
+			if i < len(st.Changes)-1 {
+				leads = NoState
+			}
+			if more, err := fn(st.Changes[i], st.Pos-uint64(len(st.Changes)-1-i), leads); err != nil || !more {
 				return err
 			}
 		}
@@ -28,6 +35,21 @@ func (r *Repo) walkLog(s uint32, fn func(n uint32, pos uint64) (bool, error)) er
 
 // Log gives changes, latest first, until fn returns an error, which it returns.
 func (r *Repo) Log(opt LogOptions, fn func(*ChangeInfo) error) error {
+	told := 0
+	_, err := mended(r, func() (struct{}, error) {
+		n := 0
+		return struct{}{}, r.tellLog(opt, func(c *ChangeInfo) error {
+			if n++; n <= told { // before the trees had to be made again
+				return nil
+			}
+			told++
+			return fn(c)
+		})
+	})
+	return err
+}
+
+func (r *Repo) tellLog(opt LogOptions, fn func(*ChangeInfo) error) error {
 	v, err := r.view()
 	if err != nil {
 		return err
@@ -44,7 +66,8 @@ func (r *Repo) Log(opt LogOptions, fn func(*ChangeInfo) error) error {
 	}
 	author, text := strings.ToLower(opt.Author), strings.ToLower(opt.Text)
 	given := 0
-	return r.walkLog(s, func(n uint32, pos uint64) (bool, error) {
+	names := namesOf(v)
+	return r.walkLog(s, func(n uint32, pos uint64, leads uint32) (bool, error) {
 		t := r.store.ChangeTime(n)
 		if opt.Since != 0 && t < opt.Since || opt.Until != 0 && t > opt.Until {
 			return true, nil
@@ -62,13 +85,50 @@ func (r *Repo) Log(opt LogOptions, fn func(*ChangeInfo) error) error {
 			text != "" && !strings.Contains(strings.ToLower(c.Message), text) {
 			return true, nil
 		}
-		c.Position = pos
+		c.Position, c.Names = pos, names[leads]
 		if err := fn(c); err != nil {
 			return false, err
 		}
 		given++
 		return opt.Limit == 0 || given < opt.Limit, nil
 	})
+}
+
+// namesOf lists what points to each state. It looks at no state: there may be a hundred thousand tags.
+func namesOf(v *store.View) map[uint32]*Names {
+	out := make(map[uint32]*Names, len(v.Bookmarks)+len(v.Tags)+1)
+	at := func(s uint32) *Names {
+		n := out[s]
+		if n == nil {
+			n = &Names{}
+			out[s] = n
+		}
+		return n
+	}
+	for name, s := range v.Bookmarks {
+		n := at(s)
+		n.Bookmarks = append(n.Bookmarks, name)
+		n.Current = n.Current || name == v.Current
+	}
+	for name, s := range v.Tags {
+		n := at(s)
+		n.Tags = append(n.Tags, name)
+	}
+	for _, n := range out {
+		slices.SortFunc(n.Bookmarks, func(a, b string) int {
+			switch v.Current {
+			case a:
+				return -1
+			case b:
+				return 1
+			}
+			return strings.Compare(a, b)
+		})
+		slices.Sort(n.Tags)
+	}
+	at(baseOf(v)).Here = true
+	delete(out, NoState)
+	return out
 }
 
 // touching tells of each change, asked for from the latest on, whether it touched what stands, or stood, at one of the

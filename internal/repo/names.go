@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/store"
@@ -44,11 +45,24 @@ func (r *Repo) named(names map[string]uint32, current string) ([]Named, error) {
 	return out, nil
 }
 
+// shownName is how much of a name is shown that is far too long.
+const shownName = 40
+
 func checkName(what, name string) error {
-	if err := safepath.CheckBookmark(name); err != nil {
-		return &Error{Text: fmt.Sprintf("%s cannot be a %s's name: %v", safepath.Quote(name), what, err), Err: err}
+	err := safepath.CheckBookmark(name)
+	if err == nil {
+		return nil
 	}
-	return nil
+	// The reason alone: the error of safepath repeats the name.
+	_, why, ok := strings.Cut(err.Error(), safepath.ErrBookmark.Error()+": ")
+	if !ok {
+		why = err.Error()
+	}
+	if len(name) > safepath.MaxBookmark {
+		name = name[:shownName] + "…"
+	}
+	return &Error{Text: fmt.Sprintf("%s cannot be a %s's name: %s", safepath.Quote(name), what, why),
+		Next: "Letters, digits and signs as in fix/parser-2 are fine.", Err: err}
 }
 
 // SetBookmark makes a bookmark at a state, or with move moves one that exists.
@@ -87,10 +101,10 @@ func (r *Repo) RenameBookmark(from, to string) error {
 			return noSuch("bookmark", from)
 		}
 		if _, taken := v.Bookmarks[to]; taken || to == v.Current {
-			return &Error{Text: fmt.Sprintf("there is a bookmark %s already", safepath.Quote(to))}
+			return &Error{Text: fmt.Sprintf("there is a bookmark %s already", safepath.Quote(to)), Next: "Choose another name."}
 		}
 		if _, taken := v.Tags[to]; taken {
-			return &Error{Text: fmt.Sprintf("there is a tag %s already", safepath.Quote(to))}
+			return &Error{Text: fmt.Sprintf("there is a tag %s already", safepath.Quote(to)), Next: "Choose another name."}
 		}
 		if ok {
 			delete(v.Bookmarks, from)
@@ -157,7 +171,7 @@ func (r *Repo) Checkpoint() (StateRef, error) {
 			return err
 		}
 		if v.Base < 0 {
-			return &Error{Text: "there is nothing to keep yet: no change was recorded"}
+			return &Error{Text: "there is nothing to keep yet: no change was recorded", Next: "Record one with: oxy commit -m MESSAGE"}
 		}
 		if _, err := r.tree(baseOf(v)); err != nil {
 			return err

@@ -42,15 +42,7 @@ func standsAt(v *store.View, n uint32) uint32 {
 // Undo takes back the last operation that was not undone yet, and says which. Files that it had changed in the working
 // copy come back; unrecorded edits stay.
 func (r *Repo) Undo(ctx context.Context) (*OpInfo, error) {
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	op, err := t.undo(ctx)
-	if err != nil {
-		return nil, t.giveUp(err)
-	}
-	return op, nil
+	return transact(r, func(t *tx) (*OpInfo, error) { return t.undo(ctx) })
 }
 
 func (t *tx) undo(ctx context.Context) (*OpInfo, error) {

@@ -36,12 +36,12 @@ func (r *Repo) loadPending() (*pending, error) {
 		return &pending{}, nil
 	}
 	if err != nil {
-		return nil, fileError("read what is noted for the next record", err)
+		return nil, readError("what is noted for the next record", err)
 	}
 	var f pendingFile
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, &Error{Text: fmt.Sprintf("%s is damaged: %v", r.pendingName(), err),
-			Next: "Delete it: moves are then found by content, and untracked files by being missing.", Err: err}
+			Next: "Delete it: moves are then found by content, and oxy untrack has to be said again.", Err: err}
 	}
 	p := &pending{}
 	for _, m := range f.Moves {
@@ -85,6 +85,12 @@ func (p *pending) note(from, to string) {
 			if p.Moves[i].From == to {
 				p.Moves = slices.Delete(p.Moves, i, i+1)
 			}
+			return
+		}
+	}
+	for i := range p.Moves { // noted before, by a command that did not get to the move
+		if p.Moves[i].From == from {
+			p.Moves[i].To = to
 			return
 		}
 	}

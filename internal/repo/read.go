@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path"
@@ -16,7 +15,6 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/diff"
 	"github.com/oxy-vcs/oxy/internal/safepath"
-	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
@@ -29,65 +27,6 @@ const (
 	massBytes = 64 << 20
 )
 
-// sink puts contents into the transaction.
-type sink struct {
-	t       *tx
-	mu      sync.Mutex
-	packers []*store.Packer
-}
-
-func newSink(t *tx) *sink { return &sink{t: t} }
-
-// packer gives a goroutine a packer of its own.
-func (s *sink) packer() *store.Packer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.t.Packer()
-	s.packers = append(s.packers, p)
-	return p
-}
-
-func (s *sink) flush() error {
-	var errs []error
-	for _, p := range s.packers {
-		errs = append(errs, p.Flush())
-	}
-	s.packers = nil
-	return errors.Join(errs...)
-}
-
-// contents stores what is still in memory. Small contents are returned, in the order of the files, to lie in the change's
-// own frame, when they are few and none of their like went into the store before.
-func (s *sink) contents(recs []recorded) ([]byte, error) {
-	total, inline := 0, true
-	for i := range recs {
-		rec := &recs[i]
-		small := rec.file.Size > 0 && rec.file.Size < inlineBelow
-		if small && rec.content == nil {
-			inline = false
-		} else if small {
-			total += len(rec.content)
-		}
-	}
-	inline = inline && total <= inlineTotal
-	var texts []byte
-	p := s.packer()
-	for i := range recs {
-		rec := &recs[i]
-		if rec.file.Size == 0 || rec.content == nil {
-			continue
-		}
-		if inline && rec.file.Size < inlineBelow {
-			texts = append(texts, rec.content...)
-			continue
-		}
-		if err := p.Put(rec.file.Content, rec.content); err != nil {
-			return nil, err
-		}
-	}
-	return texts, s.flush()
-}
-
 // reader reads working files for one goroutine. It keeps the directory of the last one open: files come sorted.
 type reader struct {
 	root vfs.Dir
@@ -97,7 +36,7 @@ type reader struct {
 	d    diff.Differ
 	pack *store.Packer
 	// large, if any, is told of a large file before it is taken into the store.
-	large func(bytes int64) error
+	large func(path string, bytes int64) error
 }
 
 func (rd *reader) close() {
@@ -124,7 +63,7 @@ func (rd *reader) open(p string) (vfs.Dir, string, error) {
 			_ = d.Close()
 		}
 		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", safepath.Quote(p), err)
+			return nil, "", err
 		}
 		d = next
 	}
@@ -137,19 +76,19 @@ func (rd *reader) open(p string) (vfs.Dir, string, error) {
 func (rd *reader) read(p string) (fileNow, vfs.Stat, error) {
 	d, name, err := rd.open(p)
 	if err != nil {
-		return fileNow{}, vfs.Stat{}, fileError("read a file", err)
+		return fileNow{}, vfs.Stat{}, readError(safepath.Quote(p), err)
 	}
 	data, st, err := worktree.ReadFile(d, name, rd.buf[:0], change.MaxText)
 	if errors.Is(err, vfs.ErrTooLarge) {
 		if st.Size > largeFile && rd.large != nil {
-			if err := rd.large(st.Size); err != nil {
+			if err := rd.large(p, st.Size); err != nil {
 				return fileNow{}, st, err
 			}
 		}
 		return rd.stream(d, p, name)
 	}
 	if err != nil {
-		return fileNow{}, st, fileError("read "+safepath.Quote(p), err)
+		return fileNow{}, st, readError(safepath.Quote(p), err)
 	}
 	rd.buf = data
 	now := fileNow{path: p, exec: st.Exec, size: uint64(len(data)), hash: hashOf(data), data: data}
@@ -166,22 +105,23 @@ func (rd *reader) read(p string) (fileNow, vfs.Stat, error) {
 func (rd *reader) stream(d vfs.Dir, p, name string) (now fileNow, st vfs.Stat, err error) {
 	f, err := d.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return now, st, fileError("read "+safepath.Quote(p), err)
+		return now, st, readError(safepath.Quote(p), err)
 	}
 	defer f.Close()
 	var after vfs.Stat
 	if err := f.Stat(&st); err != nil {
-		return now, st, fileError("read "+safepath.Quote(p), err)
+		return now, st, readError(safepath.Quote(p), err)
 	}
-	h, n, err := rd.pack.PutStream(io.LimitReader(f, change.MaxContent+1))
+	// Not beyond what it was: what grows as fast as it is read has no end.
+	h, n, err := rd.pack.PutStream(io.LimitReader(f, min(st.Size, change.MaxContent)+1))
 	if err != nil {
 		return now, st, err
 	}
 	if err := f.Stat(&after); err != nil {
-		return now, st, fileError("read "+safepath.Quote(p), err)
+		return now, st, readError(safepath.Quote(p), err)
 	}
 	if after != st || n != st.Size {
-		return now, st, &Error{Text: safepath.Quote(p) + " keeps changing while it is read", Next: "Stop what writes it, or list it in .oxyignore.", Err: worktree.ErrChanging}
+		return now, st, &Error{Text: safepath.Quote(p) + " keeps changing while it is read", Next: stopWriting, Err: worktree.ErrChanging}
 	}
 	return fileNow{path: p, kind: change.Binary, exec: st.Exec, size: uint64(n), hash: h}, st, nil
 }
@@ -202,7 +142,7 @@ func (w *work) parallel(n int, fn func(rd *reader, i int) error) error {
 	var wg sync.WaitGroup
 	workers := min(runtime.GOMAXPROCS(0), (n+batch-1)/batch)
 	for range workers {
-		rd := &reader{root: root, pack: w.sink.packer(), large: w.saidLarge}
+		rd := &reader{root: root, pack: w.sink.packer(), large: w.sayLarge}
 		wg.Go(func() {
 			defer rd.close()
 			for {
@@ -237,7 +177,7 @@ func (w *work) read() error {
 		}
 		mass = total > massBytes
 	}
-	if err := w.confirmLarge(len(w.added), 0); err != nil {
+	if err := w.sayMany(); err != nil {
 		return err
 	}
 	added := make([]recorded, len(w.added))
@@ -267,7 +207,9 @@ func (w *work) read() error {
 	if err != nil {
 		return err
 	}
-	added = w.pair(added)
+	if added, err = w.pair(added); err != nil {
+		return err
+	}
 	edits := make([]recorded, len(w.edited))
 	differs := make([]bool, len(w.edited))
 	err = w.parallel(len(w.edited), func(rd *reader, i int) (err error) {
@@ -331,24 +273,17 @@ func (w *work) readEdited(rd *reader, e *edited) (recorded, bool, error) {
 	return rec, differs, nil
 }
 
-// saidLarge says first that a large file is about to be recorded.
-func (w *work) saidLarge(bytes int64) error {
-	w.sink.mu.Lock()
-	defer w.sink.mu.Unlock()
-	return w.confirmLarge(0, bytes)
-}
-
 // measure finds how much the added files are.
 func (w *work) measure() (total int64, err error) {
 	sizes := make([]int64, len(w.added))
 	err = w.parallel(len(w.added), func(rd *reader, i int) error {
 		d, name, err := rd.open(w.added[i])
 		if err != nil {
-			return fileError("read a file", err)
+			return readError(safepath.Quote(w.added[i]), err)
 		}
 		var st vfs.Stat
 		if err := d.Lstat(name, &st); err != nil {
-			return fileError("read "+safepath.Quote(w.added[i]), err)
+			return readError(safepath.Quote(w.added[i]), err)
 		}
 		sizes[i] = st.Size
 		return nil
@@ -360,83 +295,4 @@ func (w *work) measure() (total int64, err error) {
 		total += s
 	}
 	return total, nil
-}
-
-// similar is how alike, in percent, a removed and an added file are to be taken for one that moved; as in Git.
-const similar = 50
-
-// pair finds added files that are removed ones moved, and gives the added ones that are left.
-func (w *work) pair(added []recorded) []recorded {
-	if len(w.removed) == 0 || len(added) == 0 {
-		return added
-	}
-	r := w.t.r
-	from := make([]diff.Candidate, len(w.removed))
-	for i := range w.removed {
-		e := &w.removed[i]
-		from[i] = diff.Candidate{Name: e.Path, Hash: e.Hash, Size: int64(e.Size), Load: func() diff.Fingerprint {
-			return r.fingerprint(e)
-		}}
-	}
-	to := make([]diff.Candidate, len(added))
-	for i := range added {
-		now := &added[i].now
-		to[i] = diff.Candidate{Name: now.path, Hash: now.hash, Size: int64(now.size), Load: func() diff.Fingerprint {
-			if now.kind != change.Text {
-				return diff.Fingerprint{}
-			}
-			if data := now.data; data != nil {
-				return diff.NewFingerprint(data)
-			}
-			return w.fingerprintOnDisk(now.path)
-		}}
-	}
-	paired := map[int]bool{}
-	gone := map[int]bool{}
-	for _, p := range diff.Renames(from, to, similar) {
-		e, now := &w.removed[p.Removed], &added[p.Added].now
-		if (e.Kind == change.Link) != (now.kind == change.Link) || now.size == 0 {
-			continue
-		}
-		w.edited = append(w.edited, edited{*e, now.path})
-		paired[p.Added], gone[p.Removed] = true, true
-	}
-	var restAdded []recorded
-	for i := range added {
-		if !paired[i] {
-			restAdded = append(restAdded, added[i])
-		}
-	}
-	var restRemoved []state.Entry
-	for i := range w.removed {
-		if !gone[i] {
-			restRemoved = append(restRemoved, w.removed[i])
-		}
-	}
-	w.removed = restRemoved
-	return restAdded
-}
-
-func (r *Repo) fingerprint(e *state.Entry) diff.Fingerprint {
-	if e.Kind != change.Text {
-		return diff.Fingerprint{}
-	}
-	b, err := r.content(nil, e)
-	if err != nil {
-		return diff.Fingerprint{} // then it is paired with nothing
-	}
-	return diff.NewFingerprint(b)
-}
-
-func (w *work) fingerprintOnDisk(p string) diff.Fingerprint {
-	root, err := w.t.r.openRoot()
-	if err != nil {
-		return diff.Fingerprint{}
-	}
-	defer root.Close()
-	b, _, err := worktree.ReadPath(root, w.t.r.manifest, p, nil, change.MaxText)
-	if err != nil {
-		return diff.Fingerprint{}
-	}
-	return diff.NewFingerprint(b)
 }

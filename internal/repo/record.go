@@ -59,6 +59,13 @@ func (r *Repo) recordRemoved(old *state.Entry) (recorded, error) {
 		rec.deps = append(rec.deps, l.w.Latest()...)
 	}
 	rec.deps = withoutOwner(rec.deps, old.File.Change)
+	if old.Kind == change.Text {
+		text, err := r.content(nil, old)
+		if err != nil {
+			return rec, err
+		}
+		rec.deleted = bytes.Count(text, []byte{'\n'})
+	}
 	return rec, nil
 }
 

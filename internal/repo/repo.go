@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
@@ -31,49 +32,19 @@ type Repo struct {
 	opt   Options
 	store *store.Store
 
-	mu     sync.Mutex
-	blocks *state.Blocks // opened when first needed
+	mu     sync.Mutex // guards bodies
 	bodies map[uint32]*body
-	stale  bool // what the trees' file held could not be used: write it anew
+
+	treeMu   sync.Mutex      // held while a tree is looked up or made
+	blocksMu sync.Mutex      // guards blocks and what follows, between readers
+	blocks   *state.Blocks   // opened when first needed
+	stale    bool            // what the trees' file held could not be used: write it anew
+	retired  []*state.Blocks // damaged ones, from which trees may still be read
+	renewals atomic.Uint32   // how often the trees were begun anew
+	writing  bool            // a transaction is under way that did not commit yet
 
 	manifest *worktree.Manifest
 	settings *settings
-}
-
-// Init makes a repository in dir, which becomes the root of its working copy.
-func Init(dir string, opt Options) (*Repo, error) {
-	opt = opt.withDefaults()
-	root, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	at := filepath.Join(root, DirName)
-	var st vfs.Stat
-	if err := opt.FS.Lstat(at, &st); err == nil {
-		return nil, &Error{Text: "there is a repository here already: " + at, Next: "See what it holds with: oxy status"}
-	}
-	if err := opt.FS.MkdirAll(root, 0o777); err != nil {
-		return nil, fileError("make the repository", err)
-	}
-	if err := opt.FS.MkdirAll(filepath.Join(at, "wc"), 0o777); err != nil {
-		return nil, fileError("make the repository", err)
-	}
-	if err := store.Create(opt.FS, at); err != nil {
-		// A repository half made is none: take away what was begun.
-		return nil, errors.Join(fileError("make the repository", err), opt.FS.RemoveAll(at))
-	}
-	r, err := openAt(root, opt)
-	if err != nil {
-		return nil, err
-	}
-	err = r.update("init", func(v *store.View) error {
-		v.Current = FirstBookmark
-		return nil
-	})
-	if err != nil {
-		return nil, errors.Join(err, r.Close(), opt.FS.RemoveAll(at))
-	}
-	return r, nil
 }
 
 // Open finds the repository whose working copy holds dir.
@@ -138,6 +109,9 @@ func (r *Repo) Close() error {
 	if r.manifest != nil {
 		errs = append(errs, r.manifest.Close())
 	}
+	for _, b := range r.retired {
+		errs = append(errs, b.Close())
+	}
 	if r.blocks != nil {
 		errs = append(errs, r.blocks.Close())
 	}
@@ -151,39 +125,7 @@ func (r *Repo) Root() string { return r.root }
 func (r *Repo) Rel(cwd, arg string) (string, error) {
 	p, err := safepath.Rel(r.root, cwd, arg)
 	if err != nil {
-		return "", &Error{Text: fmt.Sprintf("%s is not in the working copy %s", safepath.Quote(arg), safepath.Quote(r.root)), Err: err}
+		return "", &Error{Text: fmt.Sprintf("%s is not in the working copy %s", safepath.Quote(arg), safepath.Quote(r.root)), Next: "Name a path beneath that, outside of " + DirName + ".", Err: err}
 	}
 	return p, nil
-}
-
-// storeError puts a fault of the store in words.
-func storeError(err error) error {
-	e := &Error{Text: err.Error(), Err: err}
-	switch {
-	case errors.Is(err, store.ErrNewerFormat):
-		e.Next = "Use the oxy that made it, or a later one."
-	case errors.Is(err, store.ErrLocked):
-		e.Text = "another oxy is writing to this repository"
-		e.Next = "Try again when it is done."
-	case errors.Is(err, store.ErrDamaged):
-		e.Next = "Nothing was changed. Copy " + DirName + " away before anything else; what other copies of this repository hold is not affected."
-	case errors.Is(err, fs.ErrPermission):
-		return fileError("write to the repository", err)
-	}
-	return e
-}
-
-// fileError puts a fault of the file system in words.
-func fileError(act string, err error) error {
-	if e := (*Error)(nil); errors.As(err, &e) {
-		return err
-	}
-	e := &Error{Text: "cannot " + act + ": " + err.Error(), Err: err}
-	switch {
-	case errors.Is(err, fs.ErrPermission), isReadOnly(err):
-		e.Next = "Check who may write there. Nothing was recorded."
-	case isNoSpace(err):
-		e.Next = "The disk is full. Make room and run the command again; nothing was lost."
-	}
-	return e
 }

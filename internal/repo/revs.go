@@ -17,8 +17,27 @@ const (
 	shownDigit = 8
 )
 
+const seeLog = "See them with: oxy log"
+
 func noSuch(what, rev string) error {
-	return &Error{Text: fmt.Sprintf("no %s %s", what, safepath.Quote(rev)), Next: "See what there is with: oxy log, oxy bookmark, oxy tag"}
+	e := &Error{Text: fmt.Sprintf("no %s %s", what, safepath.Quote(rev)), Next: instead(rev)}
+	if e.Next == "" {
+		e.Next, e.Err = "See what there is with: oxy log, oxy bookmark, oxy tag", ErrNoSuch
+	}
+	return e
+}
+
+// instead answers what people know from other systems; "" when it is nothing of that kind.
+func instead(rev string) string {
+	switch {
+	case strings.HasPrefix(rev, "HEAD"), rev == "tip", rev == ".":
+		return "Where the working copy stands is @, and the state before it @~1."
+	case strings.Contains(rev, "^"):
+		return "The state before REV is REV~1."
+	case strings.Contains(rev, ".."):
+		return "Ranges are for diff alone: oxy diff A..B"
+	}
+	return ""
 }
 
 // view reads the current view.
@@ -92,7 +111,7 @@ func (r *Repo) resolve(v *store.View, rev string) (uint32, error) {
 			return 0, err
 		}
 		if back > ref.Len {
-			return 0, &Error{Text: fmt.Sprintf("%s has only %d changes: there is nothing %d before it", safepath.Quote(rev[:i]), ref.Len, back)}
+			return 0, &Error{Text: fmt.Sprintf("%s has only %d changes: there is nothing %d before it", safepath.Quote(rev[:i]), ref.Len, back), Next: seeLog}
 		}
 		return r.atPosition(s, ref.Len-back)
 	}
@@ -110,7 +129,7 @@ func (r *Repo) resolve(v *store.View, rev string) (uint32, error) {
 			return 0, err
 		}
 		if pos > ref.Len {
-			return 0, &Error{Text: fmt.Sprintf("%s has only %d changes", safepath.Quote(rev[:i]), ref.Len)}
+			return 0, &Error{Text: fmt.Sprintf("%s has only %d changes", safepath.Quote(rev[:i]), ref.Len), Next: seeLog}
 		}
 		return r.atPosition(s, pos)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/zeebo/blake3"
 )
 
 func TestPendingVector(t *testing.T) {
@@ -49,8 +51,19 @@ func TestMovesJoin(t *testing.T) {
 	if d := cmp.Diff([]move{{"a", "c"}}, p.Moves); d != "" {
 		t.Error(d)
 	}
+	p.note("a", "d") // the move to c was noted and then failed
+	if d := cmp.Diff([]move{{"a", "d"}}, p.Moves); d != "" {
+		t.Error(d)
+	}
+	p.note("d", "c")
 	p.note("c", "a")
 	if len(p.Moves) != 0 {
 		t.Errorf("back where it was, yet noted: %v", p.Moves)
+	}
+}
+
+func TestEmptyHash(t *testing.T) {
+	if want := change.Hash(blake3.Sum256(nil)); emptyHash != want {
+		t.Errorf("written out as %s, it is %s", emptyHash, want)
 	}
 }

@@ -1,86 +1,70 @@
 package repo
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/state"
 )
 
-// open gives the stored trees. Whatever is wrong with their file, it is derived: it is begun anew.
+// openBlocks gives the stored trees. Whatever is wrong with their file, it is derived: it is begun anew.
 func (r *Repo) openBlocks() (*state.Blocks, error) {
+	r.blocksMu.Lock()
+	defer r.blocksMu.Unlock()
 	if r.blocks != nil {
 		return r.blocks, nil
 	}
-	hint := r.store.Hint()
-	if b := r.blocksOf(hint); b != nil {
-		r.blocks = b
-		return b, nil
+	if r.openHinted() {
+		return r.blocks, nil
 	}
-	// Whoever packed since the store was opened removed the file; what was packed has another.
-	if err := r.store.Refresh(); err != nil {
-		return nil, storeError(err)
-	}
-	if now := r.store.Hint(); !bytes.Equal(now, hint) {
-		if b := r.blocksOf(now); b != nil {
-			r.blocks = b
-			return b, nil
-		}
+	// A writer may have begun a new file meanwhile.
+	if err := r.store.Refresh(); err == nil && r.openHinted() {
+		return r.blocks, nil
 	}
 	return r.freshBlocks()
 }
 
-// blocksOf opens the trees that a hint names, or returns nil.
-func (r *Repo) blocksOf(hint []byte) *state.Blocks {
-	h, err := state.DecodeHint(hint)
+// openHinted opens the file that the last writer left word of.
+func (r *Repo) openHinted() bool {
+	h, err := state.DecodeHint(r.store.Hint())
 	if err != nil {
-		return nil
+		return false
 	}
-	b, err := state.OpenBlocks(r.fs, r.treesDir(), h)
+	b, err := state.OpenBlocks(r.fs, filepath.Join(r.dir, "trees"), h)
 	if err != nil {
-		return nil
+		return false
 	}
-	return b
+	r.blocks = b
+	return true
 }
 
-// freshBlocks begins a new generation without anything in it.
+// freshBlocks begins a new generation without anything in it. The caller holds blocksMu.
 func (r *Repo) freshBlocks() (*state.Blocks, error) {
-	dir := r.treesDir()
+	dir := filepath.Join(r.dir, "trees")
 	gens, err := state.Generations(r.fs, dir)
 	if err != nil {
 		return nil, err
 	}
 	next := uint64(1)
+	if h, err := state.DecodeHint(r.store.Hint()); err == nil {
+		next = h.Generation + 1 // its file may be gone, but its number is not for another one
+	}
 	if len(gens) > 0 {
-		next = slices.Max(gens) + 1
+		next = max(next, slices.Max(gens)+1)
 	}
 	b, err := state.OpenBlocks(r.fs, dir, state.Hint{Generation: next})
 	if err != nil {
 		return nil, fmt.Errorf("begin trees: %w", err)
 	}
-	if r.blocks != nil {
-		_ = r.blocks.Close() // it was read only, and nothing of it is used any more
-	}
 	r.blocks, r.stale = b, true
 	return b, nil
 }
 
-// tree gives a state's tree. One that is not stored is made from the nearest stored one and the changes since; damage
-// to what is stored leads to making it from the changes alone.
+// tree gives a state's tree. One that is not stored is made from the nearest stored one and the changes since.
 func (r *Repo) tree(s uint32) (state.Tree, error) {
-	t, err := r.treeOnce(s)
-	if errors.Is(err, state.ErrDamaged) || errors.Is(err, errWeaveBlock) {
-		if _, err := r.freshBlocks(); err != nil {
-			return state.Tree{}, err
-		}
-		t, err = r.treeOnce(s)
-	}
-	return t, err
-}
-
-func (r *Repo) treeOnce(s uint32) (state.Tree, error) {
+	r.treeMu.Lock()
+	defer r.treeMu.Unlock()
 	b, err := r.openBlocks()
 	if err != nil {
 		return state.Tree{}, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -22,20 +23,22 @@ const (
 // lockTries is how often the writers' lock is tried, with waits that grow to a tenth of a second: five seconds in all.
 const lockTries = 60
 
-// waitForLock waits a little longer before each new try.
-func waitForLock(tries int) bool {
-	if tries > 0 {
-		time.Sleep(min(time.Duration(tries)*2*time.Millisecond, 100*time.Millisecond))
-	}
-	return tries < lockTries
-}
-
 // tx is a transaction of the store with what repo derives from it.
 type tx struct {
 	*store.Tx
 	r    *Repo
 	view *store.View // to alter
 	made []change.ID // ids of the changes put here, by number
+
+	acknowledged bool
+}
+
+// waitForLock waits before another try at a lock.
+func waitForLock(tries int) bool {
+	if tries > 0 {
+		time.Sleep(min(time.Duration(tries)*2*time.Millisecond, 100*time.Millisecond))
+	}
+	return tries < lockTries
 }
 
 // begin takes the writers' lock and looks at what others recorded meanwhile.
@@ -75,15 +78,33 @@ func (t *tx) commit(kind string) error {
 	if err != nil {
 		return fileError("record it", storeError(err))
 	}
+	t.acknowledged, r.writing = true, false
 	return nil
 }
 
-// giveUp ends the transaction without a trace, for the reason given, nil when it was not to record anything.
-func (t *tx) giveUp(reason error) error {
-	if err := t.Abort(); err != nil {
-		return errors.Join(reason, err)
+// transact runs fn in a transaction, which ends without a trace when fn did not commit it. Where a trace stays the next
+// writer finds and drops it: what the command did or failed at is not altered by that.
+func transact[T any](r *Repo, fn func(t *tx) (T, error)) (T, error) {
+	var late error // of what came after the commit: that is done, and not to be done twice
+	res, err := mended(r, func() (T, error) {
+		t, err := r.begin()
+		if err != nil {
+			var none T
+			return none, err
+		}
+		r.writing = true
+		res, err := fn(t)
+		r.writing = false
+		_ = t.Abort()
+		if t.acknowledged {
+			late, err = err, nil
+		}
+		return res, err
+	})
+	if err == nil {
+		err = late
 	}
-	return reason
+	return res, err
 }
 
 // publish writes the trees behind what was acknowledged. They are derived: a failure here costs time later, nothing else.
@@ -140,6 +161,10 @@ const (
 	checkpointMin   = 256
 )
 
+// recentTrees is how many of the latest trees stay: going a few changes back and undoing are a person's daily moves, and
+// those trees share nearly all with the last.
+const recentTrees = 16
+
 // worthKeeping lists the states whose trees stay: the bookmarks', the working copy's, checkpoints, and of the others one
 // every so many changes.
 func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
@@ -148,6 +173,9 @@ func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
 		return nil, err
 	}
 	named := map[uint32]bool{baseOf(v): true}
+	for _, root := range roots[:min(len(roots), recentTrees)] {
+		named[root.State] = true
+	}
 	for _, s := range v.Bookmarks {
 		named[s] = true
 	}
@@ -183,19 +211,15 @@ func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
 	return keep, nil
 }
 
-// dropGenerations removes files of trees before the last two: a reader that began a moment ago may still look for the one
-// before.
+// dropGenerations removes the files of trees before the current one. A reader that still looks for one finds the next.
 func (r *Repo) dropGenerations(current uint64) {
-	if current < 2 {
-		return
-	}
-	dir := r.treesDir()
+	dir := filepath.Join(r.dir, "trees")
 	gens, err := state.Generations(r.fs, dir)
-	if err != nil || len(gens) < 3 {
+	if err != nil || len(gens) < 2 {
 		return
 	}
 	for _, g := range gens {
-		if g+1 < current {
+		if g < current {
 			_ = state.RemoveGeneration(r.fs, dir, g) // the next writer tries again
 		}
 	}
@@ -203,17 +227,13 @@ func (r *Repo) dropGenerations(current uint64) {
 
 // update runs a transaction that only changes the view.
 func (r *Repo) update(kind string, fn func(v *store.View) error) error {
-	t, err := r.begin()
-	if err != nil {
-		return err
-	}
-	if err := fn(t.view); err != nil {
-		return t.giveUp(err)
-	}
-	if err := t.commit(kind); err != nil {
-		return t.giveUp(err)
-	}
-	return nil
+	_, err := transact(r, func(t *tx) (struct{}, error) {
+		if err := fn(t.view); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, t.commit(kind)
+	})
+	return err
 }
 
 // user says who runs the command, for the operation log.

@@ -16,12 +16,7 @@ var ignoreFiles = [...]string{".gitignore", ".oxyignore"}
 
 // Untrack makes the next record remove ignored files from the history that follows and leave them on disk.
 func (r *Repo) Untrack(ctx context.Context, paths []string) ([]string, error) {
-	t, err := r.begin()
-	if err != nil {
-		return nil, err
-	}
-	files, err := t.untrack(ctx, paths)
-	return files, t.giveUp(err)
+	return transact(r, func(t *tx) ([]string, error) { return t.untrack(ctx, paths) })
 }
 
 func (t *tx) untrack(ctx context.Context, paths []string) ([]string, error) {
@@ -46,7 +41,7 @@ func (t *tx) untrack(ctx context.Context, paths []string) ([]string, error) {
 			return nil, err
 		}
 		if len(tracked) == 0 {
-			return nil, &Error{Text: safepath.Quote(path) + " was never recorded: there is nothing to untrack"}
+			return nil, &Error{Text: safepath.Quote(path) + " was never recorded: there is nothing to untrack", Next: "See what is recorded with: oxy files"}
 		}
 		for _, f := range tracked {
 			if err := ctx.Err(); err != nil {

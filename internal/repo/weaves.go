@@ -58,8 +58,12 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 	}
 	l := &loaded{ref: e.Weave}
 	var deltas []delta
+	blocks, err := r.openBlocks()
+	if err != nil {
+		return nil, err
+	}
 	for ref := e.Weave; l.w == nil; {
-		prev, payload, err := r.blocks.GetWeave(ref)
+		prev, payload, err := blocks.GetWeave(ref)
 		if err != nil {
 			return nil, err
 		}

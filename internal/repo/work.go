@@ -36,6 +36,7 @@ type work struct {
 	chosen  map[string][]byte // with hunks chosen: what each file shall hold
 
 	recs     []recorded
+	fresh    freshManifest
 	warnings []string
 	skipped  []string
 }
@@ -96,12 +97,15 @@ func (w *work) find() (err error) {
 	if w.tree, err = r.tree(w.on.Num); err != nil {
 		return err
 	}
+	if err := r.checkNamed(w.base, w.opt.Paths); err != nil {
+		return err
+	}
 	res, err := r.scan(w.ctx, w.base, worktree.Options{Paths: nonRoot(w.opt.Paths)})
 	if err != nil {
 		return err
 	}
-	if len(res.Errors) > 0 {
-		return &Error{Text: "cannot record all: " + res.Errors[0].Error(), Next: "Make it readable, list it in .oxyignore, or record other paths.", Err: res.Errors[0]}
+	if err := problems("record all", res.Errors); err != nil {
+		return err
 	}
 	w.skipped = slices.Concat(res.Nested, res.Special)
 	diffs, err := r.differences(w.base, res, w.pending)
@@ -140,14 +144,20 @@ func (w *work) classify(diffs []difference, untracked []string) error {
 	there := map[string]bool{} // whether the disk has a path
 	for i := range diffs {
 		d := &diffs[i]
-		there[d.Old.Path] = d.New != nil && d.What != Moved
 		if d.What == Moved {
-			there[d.New.Path] = true
 			w.moves = append(w.moves, move{d.Old.Path, d.New.Path})
+			there[d.New.Path] = true
+			continue
 		}
+		there[d.Old.Path] = d.New != nil
 	}
 	for _, p := range untracked {
 		there[p] = true
+	}
+	for _, m := range w.moves {
+		if _, known := there[m.From]; !known {
+			there[m.From] = false
+		}
 	}
 	if w.on != w.base {
 		tip, err := w.t.r.tree(w.base.Num)
@@ -165,7 +175,9 @@ func (w *work) classify(diffs []difference, untracked []string) error {
 			return err
 		}
 	}
-	gone := map[string]state.Entry{}
+	if err := w.followMoves(there); err != nil {
+		return err
+	}
 	for path, on := range there {
 		old, ok, err := w.tree.Get(path)
 		switch {
@@ -174,26 +186,41 @@ func (w *work) classify(diffs []difference, untracked []string) error {
 		case ok && on:
 			w.edited = append(w.edited, edited{old, path})
 		case ok:
-			gone[path] = old
+			w.removed = append(w.removed, old)
 		case on:
 			w.added = append(w.added, path)
 		}
 	}
-	for _, m := range w.moves {
-		old, ok := gone[m.From]
-		i := slices.Index(w.added, m.To)
-		if ok && i >= 0 {
-			delete(gone, m.From)
-			w.added = slices.Delete(w.added, i, i+1)
-			w.edited = append(w.edited, edited{old, m.To})
-		}
-	}
-	for _, old := range gone {
-		w.removed = append(w.removed, old)
-	}
 	slices.SortFunc(w.removed, func(a, b state.Entry) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(w.edited, func(a, b edited) int { return strings.Compare(a.path, b.path) })
 	slices.Sort(w.added)
+	return nil
+}
+
+// followMoves takes the known moves out of what is there: the files are edited, at their new paths. In a ring a path is
+// both one file's old place and another's new one.
+func (w *work) followMoves(there map[string]bool) error {
+	to := map[string]bool{}
+	for _, m := range w.moves {
+		to[m.To] = true
+	}
+	left, taken := map[string]bool{}, map[string]bool{}
+	for _, m := range w.moves {
+		old, ok, err := w.tree.Get(m.From)
+		if err != nil {
+			return err
+		}
+		if ok && there[m.To] && (!there[m.From] || to[m.From]) && !left[m.From] && !taken[m.To] {
+			left[m.From], taken[m.To] = true, true
+			w.edited = append(w.edited, edited{old, m.To})
+		}
+	}
+	for p := range left {
+		delete(there, p)
+	}
+	for p := range taken {
+		delete(there, p)
+	}
 	return nil
 }
 

@@ -6,140 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
-	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
-	"github.com/zeebo/blake3"
 )
-
-// The manifest names every content by its hash, the empty one too; a change has no hash for nothing.
-var emptyHash = change.Hash(blake3.Sum256(nil))
-
-func diskHash(h change.Hash) change.Hash {
-	if h == (change.Hash{}) {
-		return emptyHash
-	}
-	return h
-}
-
-// unseen is the manifest's entry of a file of a state before anybody looked at the disk.
-func unseen(e *state.Entry) worktree.Entry {
-	w := worktree.Entry{Size: int64(e.Size), Hash: diskHash(e.Hash), Exec: e.Exec}
-	switch e.Kind {
-	case change.Link:
-		w.Kind, w.Exec = worktree.Link, false
-	case change.Subrepo:
-		w.Kind, w.Exec = worktree.Subrepo, false
-	}
-	return w
-}
-
-// loadManifest gives the manifest for the working copy's base. One that is missing or damaged is made from the base's tree,
-// one of another state, as a crash between two steps leaves it, is brought to this one: the next scan then reads the
-// files that it is not sure of.
-func (r *Repo) loadManifest(base StateRef) (*worktree.Manifest, error) {
-	if r.manifest != nil {
-		if s, id := r.manifest.Base(); s == base.Num && id == base.ID {
-			return r.manifest, nil
-		}
-	}
-	done := r.opt.Timings.Phase("load manifest")
-	defer done(0)
-	dir := r.manifestDir()
-	m := r.manifest
-	if m == nil {
-		var err error
-		m, err = worktree.Load(r.fs, dir)
-		if errors.Is(err, worktree.ErrNotFound) || errors.Is(err, worktree.ErrDamaged) {
-			return r.rebuildManifest(base)
-		}
-		if err != nil {
-			return nil, fileError("read the manifest", err)
-		}
-		r.manifest = m
-	}
-	s, id := m.Base()
-	if s == base.Num && id == base.ID {
-		return m, nil
-	}
-	was, err := r.stateRef(s)
-	if err != nil || was.ID != id {
-		return r.rebuildManifest(base)
-	}
-	if err := r.moveManifest(m, was, base); err != nil {
-		if errors.Is(err, worktree.ErrDamaged) {
-			return r.rebuildManifest(base)
-		}
-		return nil, err
-	}
-	return m, nil
-}
-
-// moveManifest makes the manifest speak of another base: of what differs between the two it knows only what should
-// be there.
-func (r *Repo) moveManifest(m *worktree.Manifest, from, to StateRef) error {
-	edits, err := r.manifestEdits(from, to)
-	if err != nil {
-		return err
-	}
-	if err := m.Update(edits); err != nil {
-		return err
-	}
-	m.SetBase(to.Num, to.ID)
-	return nil
-}
-
-func (r *Repo) manifestEdits(from, to StateRef) (edits []worktree.Edit, err error) {
-	a, err := r.tree(from.Num)
-	if err != nil {
-		return nil, err
-	}
-	b, err := r.tree(to.Num)
-	if err != nil {
-		return nil, err
-	}
-	var gone, come []worktree.Edit
-	err = state.Diff(a, b, func(old, new *state.Entry) error {
-		if new == nil {
-			gone = append(gone, worktree.Edit{Path: old.Path, Delete: true})
-		} else {
-			come = append(come, worktree.Edit{Path: new.Path, Entry: unseen(new)})
-		}
-		return nil
-	})
-	return append(gone, come...), err
-}
-
-func (r *Repo) rebuildManifest(base StateRef) (*worktree.Manifest, error) {
-	t, err := r.tree(base.Num)
-	if err != nil {
-		return nil, err
-	}
-	dir := r.manifestDir()
-	var walkErr error
-	m, err := worktree.Build(r.fs, dir, base.Num, base.ID, func(yield func(string, worktree.Entry) bool) {
-		stop := errors.New("stop")
-		walkErr = t.Walk("", func(e *state.Entry) error {
-			if !yield(e.Path, unseen(e)) {
-				return stop
-			}
-			return nil
-		})
-		if walkErr == stop {
-			walkErr = nil
-		}
-	})
-	if err := errors.Join(walkErr, err); err != nil {
-		return nil, err
-	}
-	if r.manifest != nil {
-		_ = r.manifest.Close() // it was damaged, and is only read
-	}
-	r.manifest = m
-	return m, nil
-}
 
 // openRoot opens the working copy's root.
 func (r *Repo) openRoot() (vfs.Dir, error) {
@@ -190,19 +64,12 @@ func (r *Repo) scan(ctx context.Context, base StateRef, opt worktree.Options) (*
 	return res, err
 }
 
-// saveManifest keeps what scans learnt. It is derived: where it cannot be written, as in a read-only tree, the next
-// scan learns it again.
-func (r *Repo) saveManifest() {
-	if r.manifest == nil {
-		return
-	}
-	done := r.opt.Timings.Phase("save manifest")
-	_ = r.manifest.Save()
-	done(0)
-}
-
 // Status compares the working copy with its base.
 func (r *Repo) Status(ctx context.Context, opt StatusOptions) (*Status, error) {
+	return mended(r, func() (*Status, error) { return r.status(ctx, opt) })
+}
+
+func (r *Repo) status(ctx context.Context, opt StatusOptions) (*Status, error) {
 	v, err := r.view()
 	if err != nil {
 		return nil, err
@@ -211,7 +78,7 @@ func (r *Repo) Status(ctx context.Context, opt StatusOptions) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := r.scan(ctx, base, worktree.Options{Collapse: !opt.All && !opt.Moves, Ignored: opt.Ignored, Paths: nonRoot(opt.Paths)})
+	res, err := r.scan(ctx, base, worktree.Options{Collapse: !opt.All, Ignored: opt.Ignored, Paths: nonRoot(opt.Paths)})
 	if err != nil {
 		return nil, err
 	}
@@ -306,30 +173,73 @@ func (r *Repo) differences(base StateRef, res *worktree.Result, p *pending) ([]d
 			out = append(out, difference{FileChange: FileChange{What: Removed, Old: sideOf(path, &e)}})
 		}
 	}
-	if len(p.Moves) == 0 {
+	return r.noteMoves(out, missing, p.Moves)
+}
+
+// noteMoves makes moves of what a person noted as such, as far as the disk bears it out: something is at the new place,
+// and nothing at the old one but what another noted move brought there, as in a swap.
+func (r *Repo) noteMoves(out []difference, missing map[string]int, moves []move) ([]difference, error) {
+	from, to := map[string]bool{}, map[string]bool{}
+	disk := map[string]*vfs.Stat{}
+	var valid []move
+	for _, m := range slices.Backward(moves) {
+		if from[m.From] || to[m.To] {
+			continue // a later note says otherwise
+		}
+		st := &vfs.Stat{}
+		err := r.fs.Lstat(r.disk(m.To), st)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(err) {
+			return nil, fileError("look at "+safepath.Quote(m.To), err)
+		}
+		if err == nil && (st.Kind == vfs.KindFile || st.Kind == vfs.KindLink) {
+			disk[m.To] = st
+			valid = append(valid, m)
+			from[m.From], to[m.To] = true, true
+		}
+	}
+	for again := true; again; {
+		again = false
+		var rest []move
+		for _, m := range valid {
+			_, gone := missing[m.From]
+			_, was, err := r.manifest.Lookup(m.From)
+			if err != nil {
+				return nil, err
+			}
+			_, tracked, err := r.manifest.Lookup(m.To)
+			if err != nil {
+				return nil, err
+			}
+			if was && (gone || to[m.From]) && (!tracked || from[m.To]) {
+				rest = append(rest, m)
+				continue
+			}
+			// The person went on by hand: what is there now is found as ever.
+			delete(from, m.From)
+			delete(to, m.To)
+			again = true
+		}
+		valid = rest
+	}
+	if len(valid) == 0 {
 		return out, nil
 	}
-	root, err := r.openRoot()
-	if err != nil {
-		return nil, err
+	kept := out[:0]
+	for _, d := range out {
+		if !from[d.Old.Path] && !to[d.Old.Path] {
+			kept = append(kept, d)
+		}
 	}
-	defer root.Close()
-	for _, mv := range p.Moves {
-		i, gone := missing[mv.From]
-		_, tracked, err := r.manifest.Lookup(mv.To)
+	for _, m := range valid {
+		e, _, err := r.manifest.Lookup(m.From)
 		if err != nil {
 			return nil, err
 		}
-		var st vfs.Stat
-		if !gone || tracked || r.fs.Lstat(filepath.Join(r.root, filepath.FromSlash(mv.To)), &st) != nil || st.Kind != vfs.KindFile && st.Kind != vfs.KindLink {
-			continue // the person went on by hand: what is there now is found as ever
-		}
-		out[i].What = Moved
-		out[i].New = diskSide(mv.To, &st)
-		out[i].stat = st
-		delete(missing, mv.From)
+		st := disk[m.To]
+		kept = append(kept, difference{FileChange: FileChange{What: Moved, Old: sideOf(m.From, &e), New: diskSide(m.To, st)}, stat: *st})
 	}
-	return out, nil
+	slices.SortFunc(kept, func(a, b difference) int { return strings.Compare(a.Path(), b.Path()) })
+	return kept, nil
 }
 
 func sideOf(path string, e *worktree.Entry) *Side {
@@ -345,8 +255,11 @@ func sideOf(path string, e *worktree.Entry) *Side {
 
 func diskSide(path string, st *vfs.Stat) *Side {
 	s := &Side{Path: path, Exec: st.Exec && st.Kind == vfs.KindFile, Size: st.Size}
-	if st.Kind == vfs.KindLink {
+	switch {
+	case st.Kind == vfs.KindLink:
 		s.Kind = change.Link
+	case st.Size > change.MaxText:
+		s.Kind = change.Binary
 	}
 	return s
 }
@@ -355,7 +268,7 @@ func diskSide(path string, st *vfs.Stat) *Side {
 func (r *Repo) readDisk(root vfs.Dir, dst []byte, path string) ([]byte, vfs.Stat, error) {
 	b, st, err := worktree.ReadPath(root, r.manifest, path, dst, maxInMemory)
 	if err != nil {
-		return dst, st, fileError("read a file", err)
+		return dst, st, readError(safepath.Quote(path), err)
 	}
 	return b, st, nil
 }
@@ -373,9 +286,26 @@ func (r *Repo) exists(path string) (bool, error) {
 	return err == nil, err
 }
 
+// checkNamed refuses paths that a person named and that are neither here nor recorded: a slip of the pen.
+func (r *Repo) checkNamed(base StateRef, paths []string) error {
+	for _, p := range paths {
+		if there, err := r.exists(p); err != nil {
+			return readError(safepath.Quote(p), err)
+		} else if there {
+			continue
+		}
+		tracked, err := r.trackedUnder(base, p)
+		if err != nil {
+			return err
+		}
+		if len(tracked) == 0 {
+			return &Error{Text: "there is no file " + safepath.Quote(p), Next: "See what changed with: oxy status"}
+		}
+	}
+	return nil
+}
+
 func isNotDir(err error) bool {
 	var pe *os.PathError
 	return errors.As(err, &pe) && notDirectory(pe.Err)
 }
-
-func (r *Repo) manifestDir() string { return filepath.Join(r.dir, "wc") }

@@ -202,3 +202,27 @@ func BenchmarkFlushAndOpen(b *testing.B) {
 		_ = again.Close()
 	}
 }
+
+func benchVacated(b *testing.B, stride int, prefix string) {
+	paths := benchPaths(b)
+	var list []Vacated
+	for i := 0; i < len(paths) && len(list) < 10000; i += stride {
+		list = append(list, Vacated{Path: prefix + paths[i], By: uint32(i % 50)})
+	}
+	t, err := newBlocks(b).Tree(Root{}).Vacate(list)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, err := t.Vacated(paths[(i*7919+1)%len(paths)]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkVacated looks paths up among 10 000 vacated ones, which stand among them or elsewhere.
+func BenchmarkVacated(b *testing.B) {
+	b.Run("among", func(b *testing.B) { benchVacated(b, 7, "") })
+	b.Run("elsewhere", func(b *testing.B) { benchVacated(b, 7, "e/") })
+}

@@ -175,6 +175,9 @@ func writeTrees(t *testing.T, b *Blocks, w *world, m *model, states *[]*model, n
 		}
 		tree = mustEdit(t, tree, edits)
 		m.apply(edits)
+		list := w.vacate(m, 20)
+		tree = mustVacate(t, tree, list)
+		m.vacate(list)
 		b.PutRoot(StateRoot{State: uint32(len(*states)), Root: tree.Root()})
 		*states = append(*states, m.clone())
 	}

@@ -6,14 +6,15 @@ import (
 )
 
 const (
-	// compactSlack lets small repositories alone: 256 KiB is a few dozen commits.
-	compactSlack = 256 << 10
+	// compactSlack lets small repositories alone: 128 KiB is a few dozen commits.
+	compactSlack = 128 << 10
 	// compactFlush bounds what a compaction holds in memory.
 	compactFlush = 8 << 20
 )
 
-// ShouldCompact reports whether more than half of the file is likely to be out of use.
-func (b *Blocks) ShouldCompact() bool { return b.Size() > 2*b.live+compactSlack }
+// ShouldCompact reports whether more than a third of the file is likely to be out of use. On a tree as large as Linux's
+// that is once in 400 commits of one file.
+func (b *Blocks) ShouldCompact() bool { return b.Size() > b.live+b.live/2+compactSlack }
 
 // Compact writes a new generation with the trees of the states in keep and nothing else: what they share is written
 // once, weaves with all that they build on. States without a stored tree are passed over. The caller publishes the

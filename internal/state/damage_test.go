@@ -139,6 +139,12 @@ func askAll(fsys vfs.FS, h Hint, states []*model) error {
 				return fmt.Errorf("a wrong file at %q", p)
 			}
 		}
+		paths := m.vacatedPaths()
+		for _, p := range paths[:min(20, len(paths))] {
+			if got, err := vacatedSet(tree, p); keep(err) && !slices.Equal(got, m.around(p)) {
+				return fmt.Errorf("%q is vacated by %d", p, got)
+			}
+		}
 		to, err := b.Compact([]uint32{uint32(state)}, 2)
 		if keep(err) {
 			keep(to.Close())
@@ -147,6 +153,8 @@ func askAll(fsys vfs.FS, h Hint, states []*model) error {
 		if err != nil && !strings.Contains(err.Error(), "stands at") {
 			keep(err)
 		}
+		_, err = tree.Vacate([]Vacated{{"new", 1}})
+		keep(err)
 	}
 	return first
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -13,11 +14,18 @@ import (
 const fuzzSelf Ref = 1 << 40 // where a fuzzed page is said to be: far behind all that it may refer to
 
 // seedPages gives one payload of each kind of page.
-func seedPages(f *testing.F) (leaf, files, inner, roots []byte) {
+func seedPages(f *testing.F) (leaf, files, inner, roots, vacated []byte) {
 	w := &world{r: rand.New(rand.NewSource(1))}
 	m := newModel()
 	m.apply(w.batch(m, 20))
 	m.apply(w.batch(m, 20))
+	vacancies, err := vacancies(w.vacate(m, 40))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i := range vacancies {
+		vacancies[i].tidy()
+	}
 	var entries []Entry
 	var items []fileItem
 	for e := range m.all() {
@@ -39,12 +47,13 @@ func seedPages(f *testing.F) (leaf, files, inner, roots []byte) {
 	return bytes.Clone(pathLayout.leafFormat().encode(entries)),
 		bytes.Clone(fileLayout.leafFormat().encode(items)),
 		bytes.Clone(pathLayout.innerFormat(2).encode(cells)),
-		appendRoots(nil, StateRoot{State: 3, Root: Root{Paths: 99, Files: 1<<50 | 77, Count: 5, Bytes: 600}, Manual: true}, 0)
+		appendRoots(nil, StateRoot{State: 3, Root: Root{Paths: 99, Files: 1<<50 | 77, Vacated: 1<<60 | 300, Count: 5, Bytes: 600}, Manual: true}, 0),
+		bytes.Clone(vacatedLayout.leafFormat().encode(vacancies))
 }
 
 // FuzzLeaf: what is taken for a leaf by path is written the same way, and its entries are found in it.
 func FuzzLeaf(f *testing.F) {
-	leaf, _, _, _ := seedPages(f)
+	leaf, _, _, _, _ := seedPages(f)
 	f.Add(leaf)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		entries, ok := decodeEntries(fuzzSelf, payload, nil, &scratch{})
@@ -68,7 +77,7 @@ func FuzzLeaf(f *testing.F) {
 
 // FuzzFiles is the same for leaves by identity.
 func FuzzFiles(f *testing.F) {
-	_, files, _, _ := seedPages(f)
+	_, files, _, _, _ := seedPages(f)
 	f.Add(files)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		items, ok := decodeFiles(fuzzSelf, payload, nil, &scratch{})
@@ -91,15 +100,45 @@ func FuzzFiles(f *testing.F) {
 	})
 }
 
+// FuzzVacated is the same for leaves of vacated paths, in which those above are found too.
+func FuzzVacated(f *testing.F) {
+	_, _, _, _, vacated := seedPages(f)
+	f.Add(vacated)
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		items, ok := decodeVacancies(fuzzSelf, payload, nil, &scratch{})
+		for i := range items {
+			path := items[i].path
+			var want []uint32
+			for j := range items[:i+1] {
+				if p := items[j].path; p == path || beneath(path, p) {
+					want = append(want, items[j].by...)
+				}
+			}
+			more := i+1 < len(items) && beneath(items[i+1].path, path)
+			got := vacancyFinder{finder: finder{order: byPath, want: path}}
+			if !got.leaf(payload) || !slices.Equal(got.by, want) || i+1 < len(items) && got.more != more {
+				t.Fatalf("%q is vacated by %d, %v; want %d, %v", path, got.by, got.more, want, more)
+			}
+			if i > 0 && ComparePaths(items[i-1].path, path) >= 0 {
+				t.Fatal("out of order")
+			}
+		}
+		if ok && !bytes.Equal(vacatedLayout.leafFormat().encode(items), payload) {
+			t.Fatal("there is another way to write this")
+		}
+		exercise(t, kindVacatedLeaf, payload)
+	})
+}
+
 // FuzzInner is the same for inner pages.
 func FuzzInner(f *testing.F) {
-	_, _, inner, _ := seedPages(f)
+	_, _, inner, _, _ := seedPages(f)
 	f.Add(inner)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		for _, o := range []order{byPath, byBytes} {
 			cells, ok := decodeCells(fuzzSelf, o, payload, nil, &scratch{})
 			for i := range cells {
-				if got, fine := findCell(fuzzSelf, o, payload, cells[i].sep); !fine || got != cells[i].ref {
+				if got, _, fine := findCell(fuzzSelf, o, payload, cells[i].sep, false); !fine || got != cells[i].ref {
 					t.Fatalf("%q leads to %d, want %d", cells[i].sep, got, cells[i].ref)
 				}
 			}
@@ -107,17 +146,18 @@ func FuzzInner(f *testing.F) {
 				t.Fatal("there is another way to write this")
 			}
 			if !ok {
-				findCell(fuzzSelf, o, payload, "a/b") // must not panic
+				findCell(fuzzSelf, o, payload, "a/b", true) // must not panic
 			}
 		}
 		exercise(t, kindPathInner, payload)
 		exercise(t, kindFileInner, payload)
+		exercise(t, kindVacatedInner, payload)
 	})
 }
 
 // FuzzRoots is the same for roots blocks.
 func FuzzRoots(f *testing.F) {
-	_, _, _, roots := seedPages(f)
+	_, _, _, roots, _ := seedPages(f)
 	f.Add(roots)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		r, prev, ok := decodeRoots(payload, fuzzSelf)
@@ -151,20 +191,25 @@ func exercise(t *testing.T, kind byte, payload []byte) {
 		t.Fatal(err)
 	}
 	root := known.Root()
-	if kind == kindPathLeaf || kind == kindPathInner {
-		root.Paths = b.put(kind, payload)
-	} else {
-		root.Files = b.put(kind, payload)
+	switch ref := b.put(kind, payload); kind {
+	case kindPathLeaf, kindPathInner:
+		root.Paths = ref
+	case kindFileLeaf, kindFileInner:
+		root.Files = ref
+	default:
+		root.Vacated = ref
 	}
 	b.PutRoot(StateRoot{Root: root})
 	tree := b.Tree(root)
 	_, _, getErr := tree.Get("a/b")
 	_, underErr := tree.Under("a")
 	_, _, _, byFileErr := tree.ByFile(id)
+	_, vacatedErr := tree.Vacated("a/b")
+	_, vacateErr := tree.Vacate([]Vacated{{"a", 3}, {"a/b", 4}})
 	_, compactErr := b.Compact([]uint32{0}, 2)
 	none := func(_, _ *Entry) error { return nil }
 	for _, err := range []error{
-		getErr, underErr, byFileErr, compactErr, tree.Check(),
+		getErr, underErr, byFileErr, vacatedErr, vacateErr, compactErr, tree.Check(),
 		tree.Walk("a", func(*Entry) error { return nil }),
 		tree.Tombstones(func(Tombstone) error { return nil }),
 		Diff(known, tree, none), Diff(tree, known, none),

@@ -17,14 +17,15 @@ import (
 type model struct {
 	entries map[string]Entry
 	files   map[change.FileID]fileItem // without keys
+	vacated map[string][]uint32        // ascending
 }
 
 func newModel() *model {
-	return &model{entries: map[string]Entry{}, files: map[change.FileID]fileItem{}}
+	return &model{entries: map[string]Entry{}, files: map[change.FileID]fileItem{}, vacated: map[string][]uint32{}}
 }
 
 func (m *model) clone() *model {
-	return &model{entries: maps.Clone(m.entries), files: maps.Clone(m.files)}
+	return &model{entries: maps.Clone(m.entries), files: maps.Clone(m.files), vacated: maps.Clone(m.vacated)}
 }
 
 func (m *model) paths() []string { return slices.SortedFunc(maps.Keys(m.entries), ComparePaths) }
@@ -262,6 +263,7 @@ func sameTree(t *testing.T, r *rand.Rand, tree Tree, m *model) {
 		}
 	}
 	sameFiles(t, tree, m)
+	sameVacated(t, r, tree, m)
 }
 
 func sameWalk(t *testing.T, tree Tree, m *model, paths []string, prefix string) {

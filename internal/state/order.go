@@ -63,11 +63,11 @@ func shared(a, b string) int {
 type finder struct {
 	order   order
 	want    string
-	matched int // so much of want the last key began with; the last key was less than want
+	matched int // so much of want the last key began with; the last key was not greater than want
 }
 
 // next says how the next key compares with the wanted one, given how much it shares with the one before it and what
-// follows. Once it has returned 0 or 1 it must not be asked again.
+// follows. Once it has returned 1 it must not be asked again.
 func (f *finder) next(shares int, suffix []byte) int {
 	switch {
 	case shares > f.matched: // it differs from want where the last one did
@@ -93,5 +93,12 @@ func (f *finder) next(shares int, suffix []byte) int {
 	case len(suffix) > len(rest):
 		return 1
 	}
+	f.matched += n
 	return 0
+}
+
+// beneath reports whether the path for which next returned 1 lies beneath the wanted one.
+func (f *finder) beneath(shares int, suffix []byte) bool {
+	rest := f.want[f.matched:]
+	return shares == f.matched && len(suffix) > len(rest) && suffix[len(rest)] == '/' && string(suffix[:len(rest)]) == rest
 }

@@ -11,13 +11,14 @@ const (
 	innerMax  = 2048
 	// minItems keeps the fan-out up when keys are thousands of bytes long.
 	minItems = 4
-	// maxPage bounds what is decoded. The largest page is four items short of its fill, each with a key of MaxPath.
+	// maxPage bounds what is decoded. The largest page has four items with keys of MaxPath, each with maxVacatedBy numbers
+	// of up to five bytes: 27 KB.
 	maxPage = 32 << 10
 	// maxLevel bounds the height: with minItems to a page, 4^24 pages.
 	maxLevel = 24
 )
 
-// layout is how one of the two trees is written: entries by path, or files by identity.
+// layout is how one of the three trees is written: entries by path, files by identity, or vacated paths.
 type layout[T any] struct {
 	leafKind, innerKind byte
 	order               order
@@ -122,8 +123,10 @@ func decodeCells(self Ref, o order, payload []byte, cells []cell, s *scratch) ([
 	return cells, true
 }
 
-// findCell returns the child under which a key belongs.
-func findCell(self Ref, o order, payload []byte, key string) (child Ref, ok bool) {
+// findCell returns the child under which a key belongs. more is whether pages that follow that child may hold something
+// beneath the key, given whether those may that follow this page.
+func findCell(self Ref, o order, payload []byte, key string, moreAfter bool) (child Ref, more, ok bool) {
+	more = moreAfter
 	r := reader{buf: payload}
 	r.byte()
 	f := finder{order: o, want: key}
@@ -133,17 +136,18 @@ func findCell(self Ref, o order, payload []byte, key string) (child Ref, ok bool
 		r.uvarint()
 		r.uvarint()
 		if r.bad {
-			return 0, false
+			return 0, false, false
 		}
 		side := f.next(shares, suffix)
-		if side > 0 && child != 0 {
-			break
+		if side <= 0 || child == 0 {
+			child = ref
 		}
-		if child = ref; side >= 0 {
+		if side > 0 {
+			more = f.beneath(shares, suffix)
 			break
 		}
 	}
-	return child, child != 0
+	return child, more, child != 0
 }
 
 // page reads a page of the tree and its level, 0 for a leaf.

@@ -56,6 +56,7 @@ func TestSpecVectors(t *testing.T) {
 	src.Weave, src.Body = weave, change.FileID{Change: 5}
 	tree := mustEdit(t, b.Tree(Root{}), []Edit{{Path: "run", Entry: run}, {Path: "src/a.c", Entry: src}, {Path: "src/b.c", Entry: gone}})
 	tree = mustEdit(t, tree, []Edit{{Path: "src/b.c", Delete: true, By: change.FileID{Change: 6, Ord: 1}}})
+	tree = mustVacate(t, tree, []Vacated{{"src", 3}, {"src/b.c", 6}, {"src/b.c", 300}})
 	b.PutRoot(StateRoot{State: 4, Root: tree.Root(), Manual: true})
 	h := flush(t, b)
 	data, err := fsys.ReadFile(treeFile("trees", 1), 1<<20)

@@ -7,9 +7,9 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
-// Tree is one state's tree: its entries by path, and by identity all files that the state knows, those that went
-// too. It is a value that never changes; edits give a new one that shares what they did not touch. Trees may be read
-// from several goroutines.
+// Tree is one state's tree: its entries by path, by identity all files that the state knows, those that went too, and
+// the paths that files were taken away from. It is a value that never changes; edits give a new one that shares what
+// they did not touch. Trees may be read from several goroutines.
 type Tree struct {
 	b    *Blocks
 	root Root
@@ -27,7 +27,7 @@ func (t Tree) Len() int { return int(t.root.Count) }
 // Bytes is the sum of all entries' sizes.
 func (t Tree) Bytes() uint64 { return t.root.Bytes }
 
-// pathLayout and fileLayout are the two trees.
+// pathLayout and fileLayout are two of the three trees; vacatedLayout is the other.
 var pathLayout = layout[Entry]{
 	leafKind: kindPathLeaf, innerKind: kindPathInner, order: byPath,
 	key:    func(e *Entry) string { return e.Path },
@@ -46,7 +46,7 @@ var fileLayout = layout[fileItem]{
 
 // Get returns the entry at a path.
 func (t Tree) Get(path string) (Entry, bool, error) {
-	ref, payload, err := pathLayout.find(t.b, t.root.Paths, path)
+	ref, payload, _, err := pathLayout.find(t.b, t.root.Paths, path)
 	if err != nil || ref == 0 {
 		return Entry{}, false, err
 	}
@@ -148,7 +148,7 @@ func (t Tree) Tombstones(fn func(Tombstone) error) error {
 }
 
 func (t Tree) file(id change.FileID) (fileItem, bool, error) {
-	ref, payload, err := fileLayout.find(t.b, t.root.Files, fileKey(id))
+	ref, payload, _, err := fileLayout.find(t.b, t.root.Files, fileKey(id))
 	if err != nil || ref == 0 {
 		return fileItem{}, false, err
 	}
@@ -159,23 +159,25 @@ func (t Tree) file(id change.FileID) (fileItem, bool, error) {
 	return f, found, nil
 }
 
-// find returns the leaf in which a key belongs, ref 0 for an empty tree.
-func (l *layout[T]) find(b *Blocks, ref Ref, key string) (Ref, []byte, error) {
+// find returns the leaf in which a key belongs, ref 0 for an empty tree, and whether leaves that follow it may hold
+// something beneath the key.
+func (l *layout[T]) find(b *Blocks, ref Ref, key string) (leaf Ref, payload []byte, more bool, err error) {
 	for above := maxLevel + 1; ref != 0; {
 		level, payload, err := l.page(b, ref)
 		if err != nil || level == 0 {
-			return ref, payload, err
+			return ref, payload, more, err
 		}
 		if level >= above {
-			return 0, nil, damaged(ref, "is a page of a wrong level")
+			return 0, nil, false, damaged(ref, "is a page of a wrong level")
 		}
-		child, ok := findCell(ref, l.order, payload, key)
-		if !ok {
-			return 0, nil, damaged(ref, "is no inner page")
+		var child Ref
+		var ok bool
+		if child, more, ok = findCell(ref, l.order, payload, key, more); !ok {
+			return 0, nil, false, damaged(ref, "is no inner page")
 		}
 		above, ref = level, child
 	}
-	return 0, nil, nil
+	return 0, nil, false, nil
 }
 
 func checkPath(path string) error {

@@ -14,10 +14,15 @@ type Vacated struct {
 	By   uint32 // local number
 }
 
+// maxVacatedBy is how many changes are kept for a path, the newest. Otherwise a file that a program saves by renaming
+// would grow its leaf beyond any page. Nothing is lost by it as long as each file that was put there depends on what
+// took the one before it away: then the newest stands for all.
+const maxVacatedBy = 512
+
 // vacancy is a path from which files were taken away, with the changes that did so, ascending.
 type vacancy struct {
 	path string
-	by   []uint32
+	by   []uint32 // 1 to maxVacatedBy
 }
 
 var vacatedLayout = layout[vacancy]{
@@ -26,6 +31,146 @@ var vacatedLayout = layout[vacancy]{
 	size:   func(*vacancy) uint64 { return 0 },
 	append: appendVacancy,
 	decode: decodeVacancies,
+}
+
+// Vacate returns the tree that knows of more paths vacated. The list ascends by path; its doubles and what is known
+// count once.
+func (t Tree) Vacate(list []Vacated) (Tree, error) {
+	items, err := vacancies(list)
+	if err != nil {
+		return Tree{}, fmt.Errorf("vacate: %w", err)
+	}
+	ops := make([]op[vacancy], len(items))
+	for i := range items {
+		ops[i] = op[vacancy]{key: items[i].path, item: &items[i]}
+	}
+	ed := editor[vacancy]{b: t.b, l: &vacatedLayout}
+	ed.replaced = func(i int, old *vacancy) error {
+		if old != nil {
+			items[i].by = append(items[i].by, old.by...)
+		}
+		items[i].tidy()
+		return nil
+	}
+	if t.root.Vacated, err = ed.edit(t.root.Vacated, ops); err != nil {
+		return Tree{}, fmt.Errorf("vacate: %w", err)
+	}
+	return t, nil
+}
+
+// vacancies puts together what was taken away from the same path.
+func vacancies(list []Vacated) ([]vacancy, error) {
+	items := make([]vacancy, 0, len(list))
+	numbers := make([]uint32, len(list)) // of all items, side by side
+	start := 0
+	for i := range list {
+		v := &list[i]
+		numbers[i] = v.By
+		if n := len(items); n > 0 && items[n-1].path == v.Path {
+			items[n-1].by = numbers[start : i+1 : i+1]
+			continue
+		} else if n > 0 && ComparePaths(items[n-1].path, v.Path) > 0 {
+			return nil, fmt.Errorf("%q comes after %q", v.Path, items[n-1].path)
+		}
+		if err := checkPath(v.Path); err != nil {
+			return nil, err
+		}
+		start = i
+		items = append(items, vacancy{path: v.Path, by: numbers[i : i+1 : i+1]})
+	}
+	return items, nil
+}
+
+func (v *vacancy) tidy() {
+	slices.Sort(v.by)
+	v.by = slices.Compact(v.by)
+	v.by = v.by[max(0, len(v.by)-maxVacatedBy):]
+}
+
+// Vacated lists, in no order and with repeats, the changes that took a file away from path, from above it or from
+// beneath it: the newest maxVacatedBy for each place.
+func (t Tree) Vacated(path string) (by []uint32, err error) {
+	beneath := false
+	for end := len(path); end > 0; {
+		ref, payload, more, err := vacatedLayout.find(t.b, t.root.Vacated, path[:end])
+		if err != nil || ref == 0 {
+			return nil, err
+		}
+		f := vacancyFinder{finder: finder{order: byPath, want: path[:end]}, by: by, more: more}
+		if !f.leaf(payload) {
+			return nil, damaged(ref, "is no leaf page")
+		}
+		if end == len(path) {
+			beneath = f.more
+		}
+		by, end = f.by, f.above
+	}
+	if !beneath {
+		return by, nil
+	}
+	return t.vacatedBeneath(path, by)
+}
+
+// vacatedBeneath appends the changes that took files away from beneath a directory.
+func (t Tree) vacatedBeneath(dir string, by []uint32) ([]uint32, error) {
+	c, err := newCursor(t.b, &vacatedLayout, t.root.Vacated)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.seek(dir + "/"); err != nil {
+		return nil, err
+	}
+	for {
+		v, err := c.item()
+		if err != nil {
+			return nil, err
+		}
+		if v == nil || !beneath(v.path, dir) {
+			return by, nil
+		}
+		by = append(by, v.by...)
+		c.next()
+	}
+}
+
+// vacancyFinder looks in a leaf for a path and for those above it. All of these that do not come before the leaf's first
+// key are in the leaf. One that does can only be above that key as well, for what lies between a directory and something
+// beneath it is beneath it too: most leaves that the paths above belong in need not be read.
+type vacancyFinder struct {
+	finder
+	by    []uint32 // gets the changes
+	above int      // so much of the path is the longest that another leaf may have, 0 for none
+	more  bool     // something may lie beneath the path; at first, in the leaves that follow
+}
+
+// leaf reads a leaf and reports whether it is one.
+func (f *vacancyFinder) leaf(payload []byte) bool {
+	r := reader{buf: payload}
+	for first := true; len(r.buf) > 0; first = false {
+		shares, suffix := r.key()
+		side := f.next(shares, suffix)
+		if first {
+			f.above = f.parent(side)
+		}
+		if side > 0 {
+			f.more = f.beneath(shares, suffix)
+			break
+		}
+		n := shares + len(suffix)
+		wanted := side == 0 || n == f.matched && f.want[n] == '/'
+		f.by = r.vacatedBy(f.by, wanted)
+	}
+	return !r.bad
+}
+
+// parent returns the length of the longest path above the one that is wanted and above the first key of the leaf too,
+// if that comes before it.
+func (f *vacancyFinder) parent(side int) int {
+	within := f.want
+	if side < 0 {
+		within = f.want[:f.matched]
+	}
+	return max(0, strings.LastIndexByte(within, '/'))
 }
 
 func appendVacancy(buf []byte, prev, v *vacancy) []byte {
@@ -43,30 +188,38 @@ func appendVacancy(buf []byte, prev, v *vacancy) []byte {
 	return buf
 }
 
+// vacatedBy reads the changes of a vacancy and appends them to by if they are wanted.
+func (r *reader) vacatedBy(by []uint32, wanted bool) []uint32 {
+	n := r.uvarint()
+	if n == 0 || n > maxVacatedBy {
+		r.fail()
+	}
+	last := uint64(0)
+	for i := uint64(0); i < n && !r.bad; i++ {
+		step := uint64(r.uint32())
+		if last += step; last > 1<<32-1 || step == 0 && i > 0 {
+			r.fail()
+		}
+		if wanted {
+			by = append(by, uint32(last))
+		}
+	}
+	return by
+}
+
 // decodeVacancies appends the vacancies of a leaf to items. The paths are slices of one string.
 func decodeVacancies(_ Ref, payload []byte, items []vacancy, s *scratch) ([]vacancy, bool) {
 	r := reader{buf: payload}
 	s.reset()
 	start := len(items)
+	var numbers []uint32 // of all items, side by side
 	for first := true; len(r.buf) > 0; first = false {
 		s.key(&r, byPath, first)
-		n := r.uvarint()
-		if n == 0 || n > uint64(len(r.buf)) {
-			r.fail()
-			break
-		}
-		by := make([]uint32, n)
-		last := uint64(0)
-		for i := range by {
-			d := r.uvarint()
-			if last += d; i > 0 && d == 0 || d > 1<<32-1 || last > 1<<32-1 {
-				r.fail()
-			}
-			by[i] = uint32(last)
-		}
-		items = append(items, vacancy{by: by})
+		from := len(numbers)
+		numbers = r.vacatedBy(numbers, true)
+		items = append(items, vacancy{by: numbers[from:len(numbers):len(numbers)]})
 	}
-	if r.bad || s.starts[min(1, len(s.starts)-1)] == 0 {
+	if r.bad || s.starts[min(1, len(s.starts)-1)] == 0 { // only an inner page's first key may be empty
 		return items[:start], false
 	}
 	text := string(s.text)
@@ -74,74 +227,4 @@ func decodeVacancies(_ Ref, payload []byte, items []vacancy, s *scratch) ([]vaca
 		items[start+i].path = text[s.starts[i]:s.starts[i+1]]
 	}
 	return items, true
-}
-
-// Vacate returns the tree that knows of more paths vacated. The list ascends by path, then change; doubles and what is
-// known count once.
-func (t Tree) Vacate(list []Vacated) (Tree, error) {
-	if len(list) == 0 {
-		return t, nil
-	}
-	var ops []op[vacancy]
-	for i := range list {
-		v := &list[i]
-		if err := checkPath(v.Path); err != nil {
-			return Tree{}, fmt.Errorf("vacate: %w", err)
-		}
-		if n := len(ops); n > 0 && ops[n-1].key == v.Path {
-			ops[n-1].item.by = append(ops[n-1].item.by, v.By)
-			continue
-		} else if n > 0 && ComparePaths(ops[n-1].key, v.Path) > 0 {
-			return Tree{}, fmt.Errorf("vacate: %q comes after %q", v.Path, ops[n-1].key)
-		}
-		ops = append(ops, op[vacancy]{key: v.Path, item: &vacancy{path: v.Path, by: []uint32{v.By}}})
-	}
-	ed := editor[vacancy]{b: t.b, l: &vacatedLayout}
-	ed.replaced = func(i int, old *vacancy) error {
-		item := ops[i].item
-		if old != nil {
-			item.by = append(item.by, old.by...)
-		}
-		slices.Sort(item.by)
-		item.by = slices.Compact(item.by)
-		return nil
-	}
-	var err error
-	if t.root.Vacated, err = ed.edit(t.root.Vacated, ops); err != nil {
-		return Tree{}, fmt.Errorf("vacate: %w", err)
-	}
-	return t, nil
-}
-
-// Vacated lists, in no order and with repeats, the changes that took a file away from path, from above it or from
-// beneath it.
-func (t Tree) Vacated(path string) (by []uint32, err error) {
-	if t.root.Vacated == 0 {
-		return nil, nil
-	}
-	for i := 0; i <= len(path); i++ {
-		if i < len(path) && path[i] != '/' {
-			continue
-		}
-		c, err := newCursor(t.b, &vacatedLayout, t.root.Vacated)
-		if err != nil {
-			return nil, err
-		}
-		if err := c.seek(path[:i]); err != nil {
-			return nil, err
-		}
-		for {
-			v, err := c.item()
-			if err != nil {
-				return nil, err
-			}
-			at := v != nil && v.path == path[:i]
-			if v == nil || !at && (i < len(path) || !strings.HasPrefix(v.path, path+"/")) {
-				break
-			}
-			by = append(by, v.by...)
-			c.next()
-		}
-	}
-	return by, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/zeebo/blake3"
@@ -16,8 +17,9 @@ import (
 const (
 	// smallBlob is the length below which contents share a frame: alone they compress to 2.2, together to 3.6.
 	smallBlob = 4 << 10
-	// packSize is about how much shares a frame; reading one content decompresses all of it, in a tenth of a millisecond.
-	packSize = 128 << 10
+	// packSize is about how much shares a frame. Reading one content decompresses all of it: with 128 KiB a diff of 1 000
+	// files of the Linux tree spent a quarter longer, and the whole log was 0.5 % smaller.
+	packSize = 32 << 10
 	// maxBlob is the longest content in one piece; longer ones are lists of chunks.
 	maxBlob = 1 << 20
 	// maxContent bounds a list.
@@ -69,6 +71,8 @@ func (s *Store) readBlob(dst []byte, r blobRecord) ([]byte, error) {
 	if r.size > maxAtOnce {
 		return dst, errSize
 	}
+	// Room for all at once: made chunk by chunk, a file of 14 MB would be copied fifty times.
+	dst = slices.Grow(dst, int(r.size))
 	err := s.eachChunk(r, func(c blobRecord) (err error) {
 		dst, err = s.readPiece(dst, c)
 		return err
@@ -79,49 +83,50 @@ func (s *Store) readBlob(dst []byte, r blobRecord) ([]byte, error) {
 // readPiece appends a content that is not a list.
 func (s *Store) readPiece(dst []byte, r blobRecord) ([]byte, error) {
 	if r.size >= smallBlob && !r.shared { // alone in its frame
-		f, err := s.frame(r.at)
-		if err != nil {
-			return dst, err
-		}
-		return appendItem(dst, f, r)
+		return s.appendItem(dst, r, s.frame)
 	}
-	f, err := s.cached(r.at)
-	if err != nil {
-		return dst, err
-	}
-	return appendItem(dst, f, r)
+	return s.appendItem(dst, r, s.cached)
 }
 
 // appendItem appends the content of r from its frame.
-func appendItem(dst []byte, f frame, r blobRecord) ([]byte, error) {
+func (s *Store) appendItem(dst []byte, r blobRecord, read func(place) (frame, error)) ([]byte, error) {
+	f, err := read(r.at)
+	if err != nil {
+		return dst, err
+	}
+	b, err := itemOf(dst, f, r)
+	if err != nil {
+		return dst, s.damaged(r.at, err)
+	}
+	return b, nil
+}
+
+// itemOf appends the content of r, which is in f.
+func itemOf(dst []byte, f frame, r blobRecord) ([]byte, error) {
 	if f.kind != kindBlobs || r.item >= f.items {
-		return dst, damaged(r.at, errBlob)
+		return dst, errBlob
 	}
 	item := f.table[r.item*blobItem:]
 	size := binary.LittleEndian.Uint32(item[32:])
 	if change.Hash(item[:32]) != r.hash || int64(size) != r.size {
-		return dst, damaged(r.at, errBlob)
+		return dst, errBlob
 	}
 	if f.items == 1 {
 		if size != f.raw {
-			return dst, damaged(r.at, errBlob)
+			return dst, errBlob
 		}
-		b, err := f.contents(dst)
-		if err != nil {
-			return dst, damaged(r.at, err)
-		}
-		return b, nil
+		return f.contents(dst)
 	}
 	contents, err := f.view()
 	if err != nil {
-		return dst, damaged(r.at, err)
+		return dst, err
 	}
 	var off uint64
 	for i := range r.item {
 		off += uint64(binary.LittleEndian.Uint32(f.table[i*blobItem+32:]))
 	}
 	if off+uint64(size) > uint64(len(contents)) {
-		return dst, damaged(r.at, errBlob)
+		return dst, errBlob
 	}
 	return append(dst, contents[off:off+uint64(size)]...), nil
 }
@@ -133,13 +138,13 @@ func (s *Store) eachChunk(r blobRecord, do func(blobRecord) error) error {
 		return err
 	}
 	if f.kind != kindList || change.Hash(f.table[:32]) != r.hash || binary.LittleEndian.Uint64(f.table[32:]) != uint64(r.size) {
-		return damaged(r.at, errBlob)
+		return s.damaged(r.at, errBlob)
 	}
 	for t := f.table[listTable:]; len(t) > 0; t = t[blobItem:] {
 		h, size := change.Hash(t[:32]), binary.LittleEndian.Uint32(t[32:])
 		c, ok := s.findBlob(h)
 		if !ok || c.list || c.size != int64(size) {
-			return damaged(r.at, fmt.Errorf("chunk %s: %w", h, errBlob))
+			return s.damaged(r.at, fmt.Errorf("chunk %s: %w", h, errBlob))
 		}
 		if err := do(c); err != nil {
 			return err

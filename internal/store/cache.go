@@ -29,7 +29,7 @@ func (c *cachedFrame) load(s *Store) {
 	}
 	contents, err := f.view()
 	if err != nil {
-		c.err = damaged(c.at, err)
+		c.err = s.damaged(c.at, err)
 		return
 	}
 	f.codec, f.stored = codecRaw, contents

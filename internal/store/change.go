@@ -155,7 +155,7 @@ func (s *Store) storedChange(n uint32, r changeRecord) (rec Record, flags uint16
 		err = errChange
 	}
 	if err != nil {
-		return Record{}, 0, damaged(r.at, err)
+		return Record{}, 0, s.damaged(r.at, err)
 	}
 	return rec, flags, nil
 }

@@ -116,7 +116,7 @@ func (tx *Tx) encodeView(old, view *View) (encoded []byte, kind viewKind, c chai
 		c = chain{full: uint32(len(encoded))}
 	} else {
 		target := lowestCleared(c.depth)
-		if encoded, err = mergeDeltas(links, target, delta); err != nil {
+		if encoded, err = tx.mergeDeltas(links, target, delta); err != nil {
 			return nil, 0, c, err
 		}
 		c.base = baseAt(links, target)
@@ -142,7 +142,7 @@ func baseAt(links []viewLink, depth uint32) place {
 }
 
 // mergeDeltas encodes the difference from the link of that depth to what delta makes of the first link.
-func mergeDeltas(links []viewLink, depth uint32, delta []viewEntry) ([]byte, error) {
+func (tx *Tx) mergeDeltas(links []viewLink, depth uint32, delta []viewEntry) ([]byte, error) {
 	if len(links) > 0 && links[0].chain.depth == depth {
 		return encodeEntries(delta), nil
 	}
@@ -165,7 +165,7 @@ func mergeDeltas(links []viewLink, depth uint32, delta []viewEntry) ([]byte, err
 			break
 		}
 		if err := decodeEntries(l.view, take); err != nil {
-			return nil, damaged(l.at, err)
+			return nil, tx.s.damaged(l.at, err)
 		}
 	}
 	merged := make([]viewEntry, 0, len(latest))

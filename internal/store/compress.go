@@ -77,5 +77,5 @@ func decompress(dst, src []byte, raw int) ([]byte, error) {
 	if len(out)-have != raw {
 		return dst, errLength
 	}
-	return out, nil
+	return dst[:have+raw], nil // where out lies, with the room behind it
 }

@@ -238,7 +238,7 @@ func TestDamageIsNamed(t *testing.T) {
 		}
 	}
 	_, err := Open(mem, testDir)
-	want := fmt.Sprintf("log/00000001 is damaged at or after offset %d; later operations follow it", segmentStart)
+	want := fmt.Sprintf("log/00000001.seg is damaged at or after offset %d; later operations follow it", segmentStart)
 	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v does not say: %s", err, want)
 	}

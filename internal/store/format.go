@@ -45,8 +45,9 @@ func create(fsys vfs.FS, dir string) error {
 		return err
 	}
 	if err := fsys.Lstat(segmentName(dir, 1), &st); len(ls.bases) > 0 || err == nil && st.Size > segmentStart {
-		first, _ := ls.first()
-		return fmt.Errorf("%s holds records of a repository that lost its file %q: %w", display(first), formatName, fs.ErrExist)
+		l := &log{}
+		l.first, l.based = ls.first()
+		return fmt.Errorf("%s holds records of a repository that lost its file %q: %w", l.display(l.first), formatName, fs.ErrExist)
 	}
 	// The id need not be secret, only another for each log.
 	if err := writeSegment(fsys, dir, segmentFrame(1, rand.Uint64(), 0)); err != nil {

@@ -78,8 +78,8 @@ func readHead(fsys vfs.FS, dir string, logID uint64) *head {
 }
 
 // lost is the error of a log that ends before an op that was acknowledged.
-func lost(end place, ops uint32) error {
+func (l *log) lost(end place, ops uint32) error {
 	return fmt.Errorf("%w: %s has nothing valid at offset %d, but operation %d was committed there. Nothing was changed. "+
 		"To go on with what can be read, remove the files %q and \"index\", which are derived",
-		ErrDamaged, display(end.segment()), end.off(), ops-1, headName)
+		ErrDamaged, l.display(end.segment()), end.off(), ops-1, headName)
 }

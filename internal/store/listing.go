@@ -27,8 +27,8 @@ func logName(dir string, n uint32, suffix string) string {
 
 func segmentName(dir string, n uint32) string { return logName(dir, n, segmentSuffix) }
 
-// display is how a segment's file begins, as a person sees it: one number, one file, whichever ending it has.
-func display(n uint32) string { return fmt.Sprintf("log/%08d", n) }
+// display is a segment's name as a person sees it.
+func (l *log) display(n uint32) string { return "log/" + filepath.Base(l.name(n)) }
 
 // maxSegmentNumber is the highest number of a segment: names have eight digits.
 const maxSegmentNumber = 99_999_999

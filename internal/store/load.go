@@ -77,7 +77,7 @@ func (s *Store) loadLog(l *log, verify bool) error {
 		return fmt.Errorf("read the log: %w", err)
 	}
 	if t.n[opsCol] < known {
-		return lost(end, known)
+		return l.lost(end, known)
 	}
 	// With a head a tail is some writer's at work, or left for the next to look at. Without, nothing says that it is
 	// not damage inside the log.
@@ -105,7 +105,7 @@ func (l *log) damageBefore(end place, next uint32) error {
 	if found {
 		return fmt.Errorf("%w: %s is damaged at or after offset %d; later operations follow it at offset %d of %s. "+
 			"Nothing was changed. Restore the file from a copy", ErrDamaged,
-			display(end.segment()), end.off(), p.off(), display(p.segment()))
+			l.display(end.segment()), end.off(), p.off(), l.display(p.segment()))
 	}
 	return nil
 }

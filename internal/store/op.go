@@ -169,7 +169,7 @@ func (s *Store) op(p place, n uint32) (t opTableFields, body opBody, err error) 
 		err = errOp
 	}
 	if err != nil {
-		return t, body, damaged(p, err)
+		return t, body, s.damaged(p, err)
 	}
 	return t, body, nil
 }
@@ -191,7 +191,7 @@ func (l *log) opTable(p place) (opTableFields, place, error) {
 		return opTableFields{}, 0, err
 	}
 	if f.kind != kindOp {
-		return opTableFields{}, 0, damaged(p, errOp)
+		return opTableFields{}, 0, l.damaged(p, errOp)
 	}
 	return parseOpTable(f.table), p + place(f.size()), nil
 }

@@ -141,7 +141,7 @@ func (p *Packer) place() error {
 	}
 	_, err = w.file.WriteAt(p.out, int64(w.at.off()))
 	if err != nil {
-		return p.tx.failWith(fmt.Errorf("write %s: %w", display(w.at.segment()), err))
+		return p.tx.failWith(fmt.Errorf("write %s: %w", p.tx.t.log.display(w.at.segment()), err))
 	}
 	p.tx.early.wrote(w, len(p.out))
 	p.out, p.refs = p.out[:0], p.refs[:0]

@@ -104,7 +104,7 @@ func (l *log) length(end place) (all, packed int64, err error) {
 	for n := l.first; n <= end.segment(); n++ {
 		seg, err := l.segment(n)
 		if err != nil {
-			return 0, 0, unreadable(placeAt(n, 0), err)
+			return 0, 0, l.unreadable(placeAt(n, 0), err)
 		}
 		size := int64(end.off())
 		if n < end.segment() {

@@ -176,7 +176,7 @@ func (p *packPlan) blobs() error {
 				return err
 			}
 			if f.kind != kindList || change.Hash(f.table[:32]) != r.hash {
-				return damaged(r.at, errBlob)
+				return p.s.damaged(r.at, errBlob)
 			}
 			whole = true
 		}
@@ -217,7 +217,7 @@ func (s *Store) packBlobs(out []byte, records []blobRecord) ([]byte, error) {
 			return nil, err
 		}
 		if hashOf(raw[start:]) != r.hash {
-			return nil, damaged(r.at, errBlobHash)
+			return nil, s.damaged(r.at, errBlobHash)
 		}
 		table = binary.LittleEndian.AppendUint32(append(table, r.hash[:]...), uint32(r.size))
 	}

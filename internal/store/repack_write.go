@@ -81,7 +81,7 @@ func (w *packWriter) add(frames []byte) error {
 func (w *packWriter) flush() error {
 	f := w.files[len(w.files)-1]
 	if _, err := f.WriteAt(w.buf, int64(w.at.off())-int64(len(w.buf))); err != nil {
-		return fmt.Errorf("write %s: %w", display(w.at.segment()), err)
+		return fmt.Errorf("write %s: %w", f.Name(), err)
 	}
 	w.early.wrote(written{f, w.at}, len(w.buf))
 	w.buf = w.buf[:0]
@@ -115,7 +115,7 @@ func (w *packWriter) finish(n counts) (int64, error) {
 		return 0, err
 	}
 	if _, err := w.files[0].WriteAt(baseFrame(w.first, w.b.logID, w.standing()), 0); err != nil {
-		return 0, fmt.Errorf("write %s: %w", display(w.first), err)
+		return 0, fmt.Errorf("write %s: %w", w.files[0].Name(), err)
 	}
 	if err := w.early.wait(); err != nil {
 		return 0, err

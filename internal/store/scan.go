@@ -47,7 +47,7 @@ func (l *log) scanBase() (*batch, error) {
 	for r.at != l.packed.end {
 		err := r.next(b)
 		if errors.Is(err, errTail) || err == nil && r.at > l.packed.end {
-			return nil, damaged(r.at, errBaseFrame)
+			return nil, l.damaged(r.at, errBaseFrame)
 		}
 		if err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func (l *log) scanBase() (*batch, error) {
 	}
 	b.end = r.at
 	if b.n != l.packed.n || b.op != l.packed.op {
-		return nil, damaged(l.start, errBase)
+		return nil, l.damaged(l.start, errBase)
 	}
 	return b, nil
 }

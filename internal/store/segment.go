@@ -202,21 +202,21 @@ func (l *log) remap(s *segment, committed int64) []byte {
 func (l *log) frame(p place) (frame, error) {
 	s, err := l.segment(p.segment())
 	if err != nil {
-		return frame{}, unreadable(p, err)
+		return frame{}, l.unreadable(p, err)
 	}
 	b, err := l.bytes(s, int64(p.off()), headerSize)
 	if err != nil {
-		return frame{}, unreadable(p, err)
+		return frame{}, l.unreadable(p, err)
 	}
 	h, err := parseHeader(b)
 	if err != nil {
-		return frame{}, damaged(p, err)
+		return frame{}, l.damaged(p, err)
 	}
 	if b, err = l.bytes(s, int64(p.off()), int(h.size())); err != nil {
-		return frame{}, unreadable(p, err)
+		return frame{}, l.unreadable(p, err)
 	}
 	if err := checkFrame(b, h, l.id, p); err != nil {
-		return frame{}, damaged(p, err)
+		return frame{}, l.damaged(p, err)
 	}
 	return splitFrame(b, h), nil
 }
@@ -272,7 +272,7 @@ func (l *log) readSegmentFrame(n uint32) (h segmentHead, err error) {
 	}
 	base := n == l.first && l.based
 	if f.kind != kindSegment || f.items != n || len(f.stored) != 0 || (f.flags == flagBase) != base {
-		return h, damaged(p, errSegment)
+		return h, l.damaged(p, errSegment)
 	}
 	le := binary.LittleEndian
 	h.id, h.before = le.Uint64(f.table), le.Uint64(f.table[8:])
@@ -282,7 +282,7 @@ func (l *log) readSegmentFrame(n uint32) (h segmentHead, err error) {
 	h.packed = standing{op: place(le.Uint64(f.table[16:])), end: place(le.Uint64(f.table[24:])), n: parseCounts(f.table[32:])}
 	if h.before != 0 || le.Uint32(f.table[52:]) != 0 || h.packed.n[opsCol] == 0 ||
 		h.packed.op < placeAt(n, baseStart) || h.packed.end <= h.packed.op {
-		return h, damaged(p, errBase)
+		return h, l.damaged(p, errBase)
 	}
 	return h, nil
 }

@@ -142,14 +142,14 @@ func (s *Store) readState(p place, off uint32, n counts) (State, error) {
 	}
 	b, err := f.view()
 	if err != nil {
-		return State{}, damaged(p, err)
+		return State{}, s.damaged(p, err)
 	}
 	if (f.kind != kindOp && f.kind != kindStates) || int(off) > len(b) {
-		return State{}, damaged(p, errState)
+		return State{}, s.damaged(p, errState)
 	}
 	st, _, err := decodeState(b[off:], n)
 	if err != nil {
-		return State{}, damaged(p, err)
+		return State{}, s.damaged(p, err)
 	}
 	return st, nil
 }

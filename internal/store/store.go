@@ -29,16 +29,18 @@ var (
 	ErrLocked = vfs.ErrLocked
 )
 
-func damaged(p place, err error) error {
-	return fmt.Errorf("%w: %s at offset %d: %w", ErrDamaged, display(p.segment()), p.off(), err)
+func (l *log) damaged(p place, err error) error {
+	return fmt.Errorf("%w: %s at offset %d: %w", ErrDamaged, l.display(p.segment()), p.off(), err)
 }
 
+func (s *Store) damaged(p place, err error) error { return s.logOf(p).damaged(p, err) }
+
 // unreadable tells damage, a file that is missing or too short, from a disk that fails to answer.
-func unreadable(p place, err error) error {
+func (l *log) unreadable(p place, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) {
-		return damaged(p, err)
+		return l.damaged(p, err)
 	}
-	return fmt.Errorf("read %s at offset %d: %w", display(p.segment()), p.off(), err)
+	return fmt.Errorf("read %s at offset %d: %w", l.display(p.segment()), p.off(), err)
 }
 
 // Store is an open repository store. Its methods may be called from many goroutines. What they return, slices of the
@@ -122,7 +124,7 @@ func (s *Store) refresh() error {
 		return fmt.Errorf("read what others committed: %w", err)
 	}
 	if h != nil && h.n[opsCol] > next.n[opsCol] {
-		return lost(end, h.n[opsCol])
+		return t.log.lost(end, h.n[opsCol])
 	}
 	if err := t.log.forget(end.segment() + 1); err != nil {
 		return err

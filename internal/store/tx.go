@@ -122,20 +122,20 @@ func (s *Store) dropTail(t *tables, file vfs.File) error {
 // op's number is not the one expected.
 func (s *Store) truncate(t *tables, file vfs.File) error {
 	end := t.end
+	// First, and whatever happens to the rest: a batch may lie there whole, and this alone makes it none.
+	_ = file.Truncate(int64(end.off()))
 	if err := t.log.forget(end.segment() + 1); err != nil {
 		return err
 	}
 	for n := end.segment() + 1; ; n++ {
 		err := s.fsys.Remove(segmentName(s.dir, n))
 		if errors.Is(err, fs.ErrNotExist) {
-			break
+			return nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	_ = file.Truncate(int64(end.off()))
-	return nil
 }
 
 // failWith makes the transaction one that cannot be committed.

@@ -322,7 +322,7 @@ func (s *Store) viewAt(p place, ops uint32) (*View, error) {
 	}
 	for _, l := range slices.Backward(links) {
 		if err := decodeEntries(l.view, v.apply); err != nil {
-			return nil, damaged(l.at, err)
+			return nil, s.damaged(l.at, err)
 		}
 	}
 	return v, nil
@@ -345,10 +345,10 @@ func (s *Store) viewChain(p place, ops uint32, whole bool) (links []viewLink, er
 			return nil, err
 		}
 		if len(links) > 0 && t.chain.depth != lowestCleared(links[len(links)-1].chain.depth) {
-			return nil, damaged(p, errView)
+			return nil, s.damaged(p, errView)
 		}
 		if full := t.view&viewFull != 0; full != (t.chain.depth == 0) || t.view > viewFull|viewBlob || t.chain.depth >= ops {
-			return nil, damaged(p, errView)
+			return nil, s.damaged(p, errView)
 		}
 		link := viewLink{at: p, chain: t.chain}
 		if whole || t.chain.depth != 0 {
@@ -379,11 +379,11 @@ func (s *Store) encodedView(p place, kind viewKind, b []byte) ([]byte, error) {
 		return b, nil
 	}
 	if len(b) != len(change.Hash{}) {
-		return nil, damaged(p, errView)
+		return nil, s.damaged(p, errView)
 	}
 	h := change.Hash(b)
 	if size, ok := s.BlobSize(h); ok && size > maxView {
-		return nil, damaged(p, errView)
+		return nil, s.damaged(p, errView)
 	}
 	return s.Blob(nil, h)
 }

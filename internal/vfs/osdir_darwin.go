@@ -22,6 +22,9 @@ func chmodat(dir int, name string, mode uint32) error {
 	return unix.Fchmodat(dir, name, mode, unix.AT_SYMLINK_NOFOLLOW)
 }
 
+// openDirFlag opens a directory to work relative to it.
+const openDirFlag = unix.O_RDONLY
+
 func (d *osDir) ReadDir(buf []DirEntry) ([]DirEntry, error) {
 	// A descriptor of its own: the standard library's reader takes over the one that it is given.
 	fd, err := openat(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)

@@ -14,7 +14,6 @@ import (
 // parent that another process replaces by a symbolic link meanwhile leads nowhere.
 type osDir struct {
 	fd     int
-	read   bool   // ReadDir has moved the descriptor's offset
 	parent *osDir // nil when opened by path; only for the path in messages, never read from
 	name   string
 }
@@ -51,7 +50,7 @@ func (d *osDir) OpenDir(name string) (Dir, error) {
 	if !isElement(name) {
 		return nil, d.fail("open", name, ErrName)
 	}
-	fd, err := openat(d.fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	fd, err := openat(d.fd, name, openDirFlag|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, d.fail("open", name, err)
 	}

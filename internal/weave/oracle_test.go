@@ -24,7 +24,6 @@ type nhunk struct {
 	c    uint32
 	l, r change.Pos // starts of the lines at the gap's ends
 	adds bool
-	own  []uint32 // owners that it names
 }
 
 func (n *naive) index(p change.Pos) int {

@@ -1,0 +1,95 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/worktree"
+	"github.com/zeebo/blake3"
+)
+
+// aside is a working file that an operation took away, kept so that undo brings it back. The list of an operation is a
+// content of the store, in JSON, and the view names it.
+type aside struct {
+	Path []byte      `json:"path"`
+	Kind change.Kind `json:"kind"`
+	Exec bool        `json:"exec,omitempty"`
+	Size uint64      `json:"size"`
+	Hash change.Hash `json:"hash"`
+}
+
+// keepAside puts working files into the store, and their list.
+func (t *tx) keepAside(paths []string) error {
+	r := t.r
+	root, err := r.openRoot()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	pk := t.Packer()
+	rd := &reader{root: root, pack: pk}
+	defer rd.close()
+	var list []aside
+	slices.Sort(paths)
+	for _, path := range paths {
+		now, _, err := rd.read(path)
+		if err != nil {
+			return err
+		}
+		if now.size > 0 && now.data != nil {
+			if err := pk.Put(now.hash, now.data); err != nil {
+				return err
+			}
+		}
+		list = append(list, aside{[]byte(path), now.kind, now.exec, now.size, now.hash})
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	b, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	h := change.Hash(blake3.Sum256(b))
+	if err := pk.Put(h, b); err != nil {
+		return err
+	}
+	t.view.Kept[keptDiscarded] = h[:]
+	return pk.Flush()
+}
+
+// asideOf reads what an operation took away.
+func (r *Repo) asideOf(kept []byte) ([]aside, error) {
+	if len(kept) != len(change.Hash{}) {
+		return nil, nil
+	}
+	b, err := r.store.Blob(nil, change.Hash(kept))
+	if err != nil {
+		return nil, storeError(err)
+	}
+	var list []aside
+	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&list); err != nil {
+		return nil, fmt.Errorf("read what the operation took away: %w", err)
+	}
+	return list, nil
+}
+
+// bringBack writes what an operation took away, where nothing unrecorded is in its place.
+func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) error {
+	p := &plan{r: t.r, entries: map[string]state.Entry{}}
+	for _, a := range list {
+		e := state.Entry{Path: string(a.Path), Kind: a.Kind, Exec: a.Exec, Size: a.Size, Hash: a.Hash}
+		if e.Kind == change.Text {
+			e.Kind = change.Binary // the content is kept whole under its hash, it is no weave
+		}
+		if err := p.write(&e); err != nil {
+			return err
+		}
+	}
+	return t.writeAside(ctx, m, p, false)
+}
