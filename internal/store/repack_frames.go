@@ -14,7 +14,7 @@ import (
 // How much goes into a frame of a base before compression: measured in docs/spec/store.md.
 const (
 	// packedBlobs bounds the contents of a frame with many; larger ones are alone.
-	packedBlobs = 256 << 10
+	packedBlobs = 128 << 10
 	// packedRecords is for changes, states and ops, of which one is read for each line of a log.
 	packedRecords = 96 << 10
 	// packWorkers bounds the memory: 14 MiB each for the encoder alone.
