@@ -34,6 +34,8 @@ func bookmarkFault(name string) string {
 		return fmt.Sprintf("it is longer than %d bytes", MaxBookmark)
 	case name == "@":
 		return `"@" alone means the current state`
+	case name == "HEAD":
+		return "people who know Git take it for the current state"
 	case name[0] == '-':
 		return "it begins like an option"
 	case strings.HasSuffix(name, "."):
