@@ -3,11 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/oxy-vcs/oxy/bench/internal/measure"
-	"github.com/oxy-vcs/oxy/bench/internal/tree"
 )
 
 // growthLimit is how much slower an operation may get from a tenth of the history to the whole of it.
@@ -26,11 +24,7 @@ type side struct {
 // that whatever the machine does meanwhile strikes both; the real commits near both points are shown beside that.
 func (b *bench) growth() error {
 	b.say("growth")
-	late := filepath.Join(b.dir, "late")
-	if err := tree.Mirror(b.repo, late); err != nil {
-		return err
-	}
-	sides := []*side{{root: b.early}, {root: late}}
+	sides := []*side{{root: b.early}, {root: b.late}}
 	// Copied files have new inodes: the first commands put the manifest right.
 	for _, s := range sides {
 		s.times = map[string]*measure.Series{}

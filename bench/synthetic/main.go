@@ -25,6 +25,7 @@ type bench struct {
 	dir      string // holds everything below
 	repo     string // the repository that grows
 	early    string // a copy of it from when a tenth of the history was there
+	late     string // and one from when all of it was, before anything packed it
 	history  History
 	begun    time.Time
 	whole    time.Duration // from init to the last row of the seed's table, as the seed counts it
@@ -85,7 +86,7 @@ func newBench() (*bench, error) {
 	if b.dir, err = workDir(); err != nil {
 		return nil, err
 	}
-	b.repo, b.early = filepath.Join(b.dir, "repo"), filepath.Join(b.dir, "early")
+	b.repo, b.early, b.late = filepath.Join(b.dir, "repo"), filepath.Join(b.dir, "early"), filepath.Join(b.dir, "late")
 	home := filepath.Join(b.dir, "home")
 	for _, dir := range []string{b.repo, home} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -167,8 +168,24 @@ func (b *bench) buildHistory() error {
 			b.say("%d changes, the last in %s", change, measure.Time(s.Wall))
 		}
 	}
-	b.store, _, err = tree.Size(filepath.Join(b.repo, ".oxy"))
+	pause := time.Now()
+	if err := tree.Mirror(b.repo, b.late); err != nil {
+		return err
+	}
+	b.begun = b.begun.Add(time.Since(pause))
+	b.store, err = storeSize(b.repo)
 	return err
+}
+
+// storeSize is what a repository keeps of its history, in bytes: all but the manifest of the working copy, as Git's side is
+// without an index.
+func storeSize(repo string) (int64, error) {
+	whole, _, err := tree.Size(filepath.Join(repo, ".oxy"))
+	if err != nil {
+		return 0, err
+	}
+	working, _, err := tree.Size(filepath.Join(repo, ".oxy", "wc"))
+	return whole - working, err
 }
 
 const (
