@@ -19,7 +19,9 @@ func (unread) New(dst []byte, _ int) ([]byte, error) { return dst, errors.New("r
 
 // TestHugeFilesAreNotRead in any form of a difference; nor does one make its neighbour's difference another.
 func TestHugeFilesAreNotRead(t *testing.T) {
-	huge := func(n int64) *repo.Side { return &repo.Side{Path: "huge", Size: change.MaxText + n, Kind: change.Binary} }
+	huge := func(n int64) *repo.Side {
+		return &repo.Side{Path: "huge", Size: change.MaxText + n, Kind: change.Binary}
+	}
 	p := &patcher{sides: unread{}, opt: newPatchOptions(3, &ui.Palette{}), files: []repo.FileChange{
 		{What: repo.Added, New: huge(1)},
 		{What: repo.Modified, Old: huge(1), New: huge(2)},

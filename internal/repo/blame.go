@@ -178,21 +178,15 @@ func (b *blamer) working(path string, e *state.Entry) error {
 		return err
 	}
 	defer root.Close()
-	base, err := b.r.Base()
-	if err != nil {
-		return err
+	// To hash the file is cheaper than to load the manifest, which would only say that it need not be read.
+	rd := &reader{root: root}
+	defer rd.close()
+	dir, name, err := rd.open(path)
+	var now []byte
+	var st vfs.Stat
+	if err == nil {
+		now, st, err = worktree.ReadFile(dir, name, nil, change.MaxText)
 	}
-	m, err := b.r.loadManifest(base)
-	if err != nil {
-		return err
-	}
-	if w, ok, err := m.Lookup(path); err == nil && ok {
-		var st vfs.Stat
-		if err := b.r.fs.Lstat(b.r.disk(path), &st); err == nil && w.Unchanged(&st) {
-			return nil
-		}
-	}
-	now, st, err := worktree.ReadPath(root, m, path, nil, change.MaxText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // deleted and not recorded: the recorded one is told
 	}

@@ -170,26 +170,3 @@ func TestPagerGetsEverything(t *testing.T) {
 		t.Errorf("the pager showed %q", out.String())
 	}
 }
-
-func TestProgress(t *testing.T) {
-	var out bytes.Buffer
-	p := NewProgress(&out)
-	p.Add(1) // before anything began
-	p.Begin("reading", 100, true)
-	p.Add(50)
-	p.Begin("writing", 0, false)
-	p.Add(1)
-	p.End()
-	p.End()
-	if out.Len() > 0 {
-		t.Errorf("short work drew %q", out.String())
-	}
-	p.Begin("reading", 100, true)
-	p.now.Load().began = time.Now().Add(-time.Hour)
-	p.Add(50)
-	p.Add(1)
-	if w := p.now.Load(); w.bar.Load() == nil || w.bar.Load().Current() != 51 {
-		t.Error("long work has no bar, or a wrong one")
-	}
-	p.End()
-}

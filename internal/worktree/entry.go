@@ -70,9 +70,6 @@ func (e *Entry) unchanged(st *vfs.Stat) bool {
 	return e.Mtime == st.Mtime && e.Ctime == st.Ctime && e.Size == st.Size && e.Ino == st.Ino && e.sameKind(st)
 }
 
-// Unchanged tells whether st proves that the file on disk is what the entry says.
-func (e *Entry) Unchanged(st *vfs.Stat) bool { return e.Valid && e.unchanged(st) && e.Exec == st.Exec }
-
 func (e *Entry) sameKind(st *vfs.Stat) bool {
 	switch e.Kind {
 	case Link:
