@@ -189,7 +189,14 @@ func (l *lookup) between(t *tables, lo, hi *[32]byte, limit int) ([]uint32, erro
 			return nil, err
 		}
 	}
+	if err := l.extend(t); err != nil { // verifies them, once
+		return nil, err
+	}
+	loKey, hiKey := hashKey(lo[:]), hashKey(hi[:])
 	for n := l.base; n < t.n[l.col]; n++ {
+		if key := hashKey(t.cols[l.col].at(n)); key < loKey || key > hiKey {
+			continue
+		}
 		if err := take(n); err != nil {
 			return nil, err
 		}
