@@ -59,18 +59,43 @@ func (r *memoryReader) link(target string) { r.buf = append(r.buf[:r.start], tar
 
 // ReadPath is ReadFile for a path of the manifest's working copy. No element of it is followed if it is a link.
 func ReadPath(root vfs.Dir, m *Manifest, path string, buf []byte, limit int64) ([]byte, vfs.Stat, error) {
+	old, _, err := m.Lookup(path)
+	if err != nil {
+		return buf, vfs.Stat{}, err
+	}
+	if old.Alias == 0 {
+		if b, st, ok := readAtOnce(root, path, buf, limit); ok {
+			return b, st, nil
+		}
+	}
 	dir, name := split(path)
 	d, err := openChain(root, dir)
 	if err != nil {
 		return buf, vfs.Stat{}, err
 	}
 	defer closeChain(d, root)
-	old, _, err := m.Lookup(path)
-	if err != nil {
-		return buf, vfs.Stat{}, err
-	}
 	buf, st, err := ReadFile(d, diskName(&namedEntry{name, old}), buf, limit)
 	return buf, st, withPath(err, path)
+}
+
+// readAtOnce reads a file by its whole path, where the system can open that without following a link: a fifth of a diff
+// of 1 000 files went into opening directories. Whatever is not a plain success is left to the long way, which says what
+// is wrong.
+func readAtOnce(root vfs.Dir, path string, buf []byte, limit int64) ([]byte, vfs.Stat, bool) {
+	o, ok := root.(vfs.PathOpener)
+	if !ok {
+		return buf, vfs.Stat{}, false
+	}
+	f, err := o.OpenPath(path)
+	if err != nil {
+		return buf, vfs.Stat{}, false
+	}
+	defer f.Close()
+	r := memoryReader{buf: buf, start: len(buf), limit: limit}
+	if opened, err := r.guard.readOpen(f, &r); err != nil || !opened {
+		return buf, vfs.Stat{}, false
+	}
+	return r.buf, r.guard.st, true
 }
 
 // sink takes a content from guard, from its start again each time that it is called.
@@ -145,6 +170,11 @@ func (g *guard) readFile(dir vfs.Dir, name string, to sink) (opened bool, err er
 		return false, err
 	}
 	defer f.Close()
+	return g.readOpen(f, to)
+}
+
+// readOpen is readFile for what is open.
+func (g *guard) readOpen(f vfs.File, to sink) (opened bool, err error) {
 	if err := f.Stat(&g.st); err != nil {
 		return true, err
 	}
