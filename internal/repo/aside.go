@@ -9,6 +9,7 @@ import (
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
 	"github.com/zeebo/blake3"
 )
@@ -23,12 +24,13 @@ type aside struct {
 	Hash change.Hash `json:"hash"`
 }
 
-// keepAside puts working files into the store, and their list.
-func (t *tx) keepAside(paths []string) error {
+// keepAside puts working files into the store, and their list. It gives the stats that they had: a file with another one
+// holds something else by now.
+func (t *tx) keepAside(paths []string) (map[string]vfs.Stat, error) {
 	r := t.r
 	root, err := r.openRoot()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
 	pk := t.Packer()
@@ -36,31 +38,33 @@ func (t *tx) keepAside(paths []string) error {
 	defer rd.close()
 	var list []aside
 	slices.Sort(paths)
+	kept := make(map[string]vfs.Stat, len(paths))
 	for _, path := range paths {
-		now, _, err := rd.read(path)
+		now, st, err := rd.read(path)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		kept[path] = st
 		if now.size > 0 && now.data != nil {
 			if err := pk.Put(now.hash, now.data); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		list = append(list, aside{[]byte(path), now.kind, now.exec, now.size, now.hash})
 	}
 	if len(list) == 0 {
-		return nil
+		return kept, nil
 	}
 	b, err := json.Marshal(list)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h := change.Hash(blake3.Sum256(b))
 	if err := pk.Put(h, b); err != nil {
-		return err
+		return nil, err
 	}
 	t.view.Kept[keptDiscarded] = h[:]
-	return pk.Flush()
+	return kept, pk.Flush()
 }
 
 // asideOf reads what an operation took away.
@@ -91,5 +95,5 @@ func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) 
 			return err
 		}
 	}
-	return t.writeAside(ctx, m, p, false)
+	return t.writeAside(ctx, m, p, nil)
 }
