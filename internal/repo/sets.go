@@ -1,6 +1,12 @@
 package repo
 
-import "github.com/oxy-vcs/oxy/internal/state"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
+)
 
 // setOf is the set of changes of a state.
 func (r *Repo) setOf(s uint32) (state.Set, error) {
@@ -12,4 +18,32 @@ func (r *Repo) setOf(s uint32) (state.Set, error) {
 		return true, nil
 	})
 	return b.Set(), err
+}
+
+// step reads a state and its parent. States are numbered after their parents, which what goes through them by number
+// relies on.
+func (r *Repo) step(s uint32) (st store.State, parent uint32, err error) {
+	st, err = r.store.State(s)
+	switch {
+	case err != nil:
+		return st, 0, storeError(err)
+	case st.Parent < 0:
+		return st, NoState, nil
+	case st.Parent >= int64(s):
+		return st, 0, storeError(fmt.Errorf("state %d follows state %d: %w", s, st.Parent, store.ErrDamaged))
+	}
+	return st, uint32(st.Parent), nil
+}
+
+// holders tells of every state whether it has change n.
+func (r *Repo) holders(n uint32) (func(s uint32) bool, error) {
+	has := make([]bool, r.store.NumStates())
+	for s := range has {
+		st, parent, err := r.step(uint32(s))
+		if err != nil {
+			return nil, err
+		}
+		has[s] = parent != NoState && has[parent] || slices.Contains(st.Changes, n)
+	}
+	return func(s uint32) bool { return s != NoState && has[s] }, nil
 }

@@ -49,6 +49,7 @@ func BenchmarkLongHistory(b *testing.B) {
 		run  func() error
 	}{
 		{"set", func() error { _, err := r.setOf(last.Num); return err }},
+		{"where", func() error { _, err := r.Where(changes / 2); return err }},
 		{"dependents", func() error { _, err := r.Dependents(changes/2, last, false); return err }},
 		{"all deps", func() error { _, err := r.Deps(changes-1, true); return err }},
 	} {
