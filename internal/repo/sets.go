@@ -35,6 +35,27 @@ func (r *Repo) step(s uint32) (st store.State, parent uint32, err error) {
 	return st, uint32(st.Parent), nil
 }
 
+// apart takes two logs back to where they are one, and gives what each has beyond, latest first. It looks at nothing
+// beneath: two states of a long history that are near are told apart at once.
+func (r *Repo) apart(a, b uint32) (beyondA, beyondB []uint32, err error) {
+	for a != b {
+		// The later one is not beneath the other.
+		at, beyond := &a, &beyondA
+		if a == NoState || b != NoState && b > a {
+			at, beyond = &b, &beyondB
+		}
+		st, parent, err := r.step(*at)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, n := range slices.Backward(st.Changes) {
+			*beyond = append(*beyond, n)
+		}
+		*at = parent
+	}
+	return beyondA, beyondB, nil
+}
+
 // holders tells of every state whether it has change n.
 func (r *Repo) holders(n uint32) (func(s uint32) bool, error) {
 	has := make([]bool, r.store.NumStates())

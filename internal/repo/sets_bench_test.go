@@ -44,12 +44,15 @@ func BenchmarkLongHistory(b *testing.B) {
 	r := longHistory(b, changes)
 	last, err := r.Base()
 	check(b, err)
+	near, err := r.stateRef(changes - 100)
+	check(b, err)
 	for _, bench := range []struct {
 		name string
 		run  func() error
 	}{
 		{"set", func() error { _, err := r.setOf(last.Num); return err }},
 		{"where", func() error { _, err := r.Where(changes / 2); return err }},
+		{"compare", func() error { _, err := r.Compare(last, near); return err }},
 		{"dependents", func() error { _, err := r.Dependents(changes/2, last, false); return err }},
 		{"all deps", func() error { _, err := r.Deps(changes-1, true); return err }},
 	} {
