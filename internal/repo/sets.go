@@ -68,3 +68,44 @@ func (r *Repo) holders(n uint32) (func(s uint32) bool, error) {
 	}
 	return func(s uint32) bool { return s != NoState && has[s] }, nil
 }
+
+// reachable gives the sets of what all that a view names has, for two views in one pass.
+func (r *Repo) reachable(before, after *store.View) (was, is state.Set, err error) {
+	const inBefore, inAfter = 1, 2
+	marks := make([]uint8, r.store.NumStates())
+	mark := func(v *store.View, bit uint8) {
+		if v.Base >= 0 {
+			marks[v.Base] |= bit
+		}
+		for _, s := range v.Bookmarks {
+			marks[s] |= bit
+		}
+		for _, s := range v.Tags {
+			marks[s] |= bit
+		}
+	}
+	mark(before, inBefore)
+	mark(after, inAfter)
+	var wasB, isB state.SetBuilder
+	for s, m := range slices.Backward(marks) {
+		if m == 0 {
+			continue
+		}
+		st, parent, err := r.step(uint32(s))
+		if err != nil {
+			return was, is, err
+		}
+		if parent != NoState {
+			marks[parent] |= m
+		}
+		for _, n := range slices.Backward(st.Changes) {
+			if m&inBefore != 0 {
+				wasB.Add(n)
+			}
+			if m&inAfter != 0 {
+				isB.Add(n)
+			}
+		}
+	}
+	return wasB.Set(), isB.Set(), nil
+}

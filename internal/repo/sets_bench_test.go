@@ -55,6 +55,7 @@ func BenchmarkLongHistory(b *testing.B) {
 		{"compare", func() error { _, err := r.Compare(last, near); return err }},
 		{"dependents", func() error { _, err := r.Dependents(changes/2, last, false); return err }},
 		{"all deps", func() error { _, err := r.Deps(changes-1, true); return err }},
+		{"op show", func() error { _, err := r.ShowOp(1); return err }},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			for b.Loop() {
