@@ -16,13 +16,13 @@ func opCommand(a *app) *cobra.Command {
 		Use:   "op",
 		Short: "What commands did to this repository",
 		Long: `Each command that changes something is an operation, and has a number. oxy op log lists them, oxy op show tells what one
-did.`,
+did, oxy op restore goes back, or forward, to where one left everything.`,
 		Example: `  oxy op log -n 5
   oxy op show 12`,
 		Args: cobra.ArbitraryArgs,
 		RunE: groupArgs,
 	}
-	c.AddCommand(opLogCommand(a), opShowCommand(a))
+	c.AddCommand(opLogCommand(a), opShowCommand(a), opRestoreCommand(a))
 	return c
 }
 
@@ -73,8 +73,11 @@ func opLogCommand(a *app) *cobra.Command {
 // appendOpWords appends the command of an operation, and whether it took something back.
 func appendOpWords(dst []byte, op *repo.OpInfo) []byte {
 	dst = ui.AppendClean(dst, words(op.Command))
-	if op.Undo {
+	switch {
+	case op.Undo:
 		dst = append(dst, "  (an undo)"...)
+	case op.Redo:
+		dst = append(dst, "  (a redo)"...)
 	}
 	return dst
 }
@@ -115,8 +118,9 @@ type jsonOp struct {
 	User    string   `json:"user"`
 	Command []string `json:"command"`
 	Undo    bool     `json:"undo"`
+	Redo    bool     `json:"redo"`
 }
 
 func newOp(op *repo.OpInfo) jsonOp {
-	return jsonOp{op.Num, time.Unix(op.Time, 0).UTC().Format(time.RFC3339), op.User, append([]string{}, op.Command...), op.Undo}
+	return jsonOp{op.Num, time.Unix(op.Time, 0).UTC().Format(time.RFC3339), op.User, append([]string{}, op.Command...), op.Undo, op.Redo}
 }

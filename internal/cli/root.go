@@ -77,7 +77,7 @@ There is no staging area: oxy commit records everything that changed.`,
 		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a))
 	add(groupRecord, commitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
 	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
-	add(groupUndo, discardCommand(a), undoCommand(a), opCommand(a))
+	add(groupUndo, discardCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
 	add(groupSelf, gcCommand(a), versionCommand(a))
 	help := helpCommand()
 	help.GroupID = groupSelf

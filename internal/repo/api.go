@@ -238,4 +238,5 @@ type OpInfo struct {
 	User    string
 	Command []string
 	Undo    bool
+	Redo    bool
 }

@@ -83,10 +83,7 @@ func (r *Repo) asideOf(kept []byte) ([]aside, error) {
 func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) error {
 	p := &plan{r: t.r, entries: map[string]state.Entry{}}
 	for _, a := range list {
-		e := state.Entry{Path: string(a.Path), Kind: a.Kind, Exec: a.Exec, Size: a.Size, Hash: a.Hash}
-		if e.Kind == change.Text {
-			e.Kind = change.Binary // the content is kept whole under its hash, it is no weave
-		}
+		e := a.entry()
 		if err := p.write(&e); err != nil {
 			return err
 		}

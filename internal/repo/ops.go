@@ -24,7 +24,8 @@ func (r *Repo) opInfo(n uint32) (*OpInfo, error) {
 	if err != nil {
 		return nil, storeError(err)
 	}
-	return &OpInfo{Num: n, Time: op.Time, User: op.User, Command: op.Command, Undo: verbOf(op.Command) == "undo"}, nil
+	verb := verbOf(op.Command)
+	return &OpInfo{Num: n, Time: op.Time, User: op.User, Command: op.Command, Undo: verb == "undo", Redo: verb == "redo"}, nil
 }
 
 // verbOf is the verb of a command, after the flags that may come before it. The view of the operation tells its kind for

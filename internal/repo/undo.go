@@ -7,14 +7,55 @@ import (
 	"github.com/oxy-vcs/oxy/internal/store"
 )
 
-// standsAt tells which operation's view the view of op n is: its own, or of an undo the one brought back.
+// standsAt tells which operation's view the view of op n is: its own, or of an undo or a redo the one brought back.
 func standsAt(v *store.View, n uint32) uint32 {
-	if b := v.Kept[keptUndo]; len(b) > 0 {
-		if at, k := binary.Uvarint(b); k == len(b) && at < uint64(n) {
-			return uint32(at)
-		}
+	if at, ok := keptOp(v, keptUndo, n); ok {
+		return at
 	}
 	return n
+}
+
+// keptOp reads the number of an operation that the view of op n keeps. It is one before.
+func keptOp(v *store.View, key string, n uint32) (uint32, bool) {
+	b := v.Kept[key]
+	at, k := binary.Uvarint(b)
+	return uint32(at), len(b) > 0 && k == len(b) && at < uint64(n)
+}
+
+func (t *tx) keepOp(key string, n uint32) {
+	t.view.Kept[key] = binary.AppendUvarint(nil, uint64(n))
+}
+
+// switchesFiles tells whether an operation of a kind wrote the working files of the state that it went to.
+func switchesFiles(kind string) bool { return kind == "checkout" || kind == "restore" }
+
+// bring makes what a view says true, but for what it keeps for oxy itself. With files the working files go along.
+func (t *tx) bring(ctx context.Context, v *store.View, files bool) error {
+	if files {
+		to, err := t.r.stateRef(baseOf(v))
+		if err != nil {
+			return err
+		}
+		if _, err := t.switchTo(ctx, to); err != nil {
+			return err
+		}
+	}
+	kept := t.view.Kept
+	t.view = v.Clone()
+	t.view.Kept = kept
+	return nil
+}
+
+// arrive brings the manifest to where the view is now. Files that did not go along, as those of a commit that is undone, are
+// unrecorded edits then.
+func (t *tx) arrive() {
+	to, err := t.r.stateRef(baseOf(t.view))
+	if err != nil {
+		return // it is derived: the next command brings it there
+	}
+	if _, err := t.r.loadManifest(to); err == nil {
+		t.r.saveManifest()
+	}
 }
 
 // Undo takes back the last operation that was not undone yet, and says which. Files that it had changed in the working
@@ -46,27 +87,21 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, err := r.stateRef(baseOf(before))
-	if err != nil {
-		return nil, err
-	}
-	kind := string(what.Kept[keptKind])
-	if kind == "checkout" {
-		if _, err := t.switchTo(ctx, to); err != nil {
-			return nil, err
-		}
-	}
 	list, err := r.asideOf(what.Kept[keptDiscarded])
 	if err != nil {
 		return nil, err
 	}
-	kept := t.view.Kept
-	t.view = before.Clone()
-	t.view.Kept = kept
-	t.view.Kept[keptUndo] = binary.AppendUvarint(nil, uint64(standsAt(before, undone-1)))
+	if err := t.bring(ctx, before, switchesFiles(string(what.Kept[keptKind]))); err != nil {
+		return nil, err
+	}
+	t.keepOp(keptUndo, standsAt(before, undone-1))
+	t.keepOp(keptRedo, last)
 	if len(list) > 0 {
 		m, err := r.loadManifest(from)
 		if err != nil {
+			return nil, err
+		}
+		if err := t.keepInPlaceOf(list); err != nil {
 			return nil, err
 		}
 		if err := t.bringBack(ctx, m, list); err != nil {
@@ -76,8 +111,6 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 	if err := t.commit("undo"); err != nil {
 		return nil, err
 	}
-	if _, err := r.loadManifest(to); err == nil { // what was recorded stays in the files, unrecorded
-		r.saveManifest()
-	}
+	t.arrive()
 	return r.opInfo(undone)
 }
