@@ -21,10 +21,12 @@ type aside struct {
 	Exec bool        `json:"exec,omitempty"`
 	Size uint64      `json:"size"`
 	Hash change.Hash `json:"hash"`
+	Left []byte      `json:"left,omitempty"` // hash of what the operation left in its place, if that is not the base's
 }
 
-// keepAside puts working files into the store, and their list.
-func (t *tx) keepAside(paths []string) error {
+// keepAside puts working files into the store, and their list. left are the texts that the operation leaves in the place of
+// some.
+func (t *tx) keepAside(paths []string, left map[string][]byte) error {
 	r := t.r
 	root, err := r.openRoot()
 	if err != nil {
@@ -46,7 +48,12 @@ func (t *tx) keepAside(paths []string) error {
 				return err
 			}
 		}
-		list = append(list, aside{[]byte(path), now.kind, now.exec, now.size, now.hash})
+		a := aside{Path: []byte(path), Kind: now.kind, Exec: now.exec, Size: now.size, Hash: now.hash}
+		if text := left[path]; text != nil {
+			h := hashOf(text)
+			a.Left = h[:]
+		}
+		list = append(list, a)
 	}
 	if len(list) == 0 {
 		return nil
@@ -79,14 +86,25 @@ func (r *Repo) asideOf(kept []byte) ([]aside, error) {
 	return list, nil
 }
 
-// bringBack writes what an operation took away, where nothing unrecorded is in its place.
-func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) error {
-	p := &plan{r: t.r, entries: map[string]state.Entry{}}
-	for _, a := range list {
+// bringBack writes what an operation took away, where nothing unrecorded is in its place. Where that operation left a
+// text of its own, which is there still, it plans to write over it: that is for when the undoing stands and keeps it.
+func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) (*plan, error) {
+	now, err := t.readAll(slices.DeleteFunc(slices.Clone(list), func(a aside) bool { return a.Left == nil }))
+	if err != nil {
+		return nil, err
+	}
+	upon := &plan{r: t.r, entries: map[string]state.Entry{}}
+	over := &plan{r: t.r, entries: map[string]state.Entry{}}
+	for i := range list {
+		a := &list[i]
+		p := upon
+		if is, there := now[string(a.Path)]; there && bytes.Equal(is.Hash[:], a.Left) && is.Exec == a.Exec {
+			p = over
+		}
 		e := a.entry()
 		if err := p.write(&e); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return t.writeAside(ctx, m, p, false)
+	return over, t.writeAside(ctx, m, upon, false)
 }

@@ -87,7 +87,7 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	if len(files) == 0 {
 		return nil, &Error{Text: "nothing to discard: nothing differs there", No: true}
 	}
-	if err := t.keepAside(take); err != nil {
+	if err := t.keepAside(take, edited); err != nil {
 		return nil, err
 	}
 	if err := t.commit("discard"); err != nil {

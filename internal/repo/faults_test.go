@@ -82,6 +82,15 @@ var commands = []command{
 		scribble(t, w.mem)
 		w.with(t, func(r *Repo) error { return discardAll(context.Background(), r) })
 	}},
+	{name: "undo of a discard of a hunk", from: settled, late: true, run: undoOnce, prepare: func(t testing.TB, w *world) {
+		scribble(t, w.mem)
+		w.with(t, func(r *Repo) error {
+			ids, err := firstHunk(context.Background(), r)
+			check(t, err)
+			_, err = r.Discard(context.Background(), nil, ids)
+			return err
+		})
+	}},
 	{name: "undo of a checkout", from: settled, run: undo, prepare: func(t testing.TB, w *world) {
 		w.with(t, func(r *Repo) error { return checkout("side")(context.Background(), r) })
 	}},
@@ -171,6 +180,20 @@ func undo(ctx context.Context, r *Repo) error {
 func redo(ctx context.Context, r *Repo) error {
 	_, err := r.Redo(ctx)
 	return err
+}
+
+// undoOnce is an undo, and where a fault left one that stands and is not whole, that one again.
+func undoOnce(ctx context.Context, r *Repo) error {
+	v, err := r.view()
+	if err != nil {
+		return err
+	}
+	if string(v.Kept[keptKind]) == "undo" {
+		if err := redo(ctx, r); err != nil {
+			return err
+		}
+	}
+	return undo(ctx, r)
 }
 
 // redoDiscard redoes a discard. Once that stands, what a fault left of it is discarded.

@@ -59,19 +59,8 @@ func (t *tx) redo(ctx context.Context) (*OpInfo, error) {
 		return nil, err
 	}
 	t.arrive()
-	if p != nil {
-		// As with the discard itself: what is taken is kept, so the operation stands before the files go.
-		base, err := r.stateRef(baseOf(t.view))
-		if err != nil {
-			return nil, err
-		}
-		m, err := r.loadManifest(base)
-		if err != nil {
-			return nil, err
-		}
-		if err := t.writeAside(ctx, m, p, true); err != nil {
-			return nil, err
-		}
+	if err := t.writeLate(ctx, p); err != nil {
+		return nil, err
 	}
 	return r.opInfo(again)
 }
@@ -161,7 +150,7 @@ func (t *tx) keepInPlaceOf(list []aside) error {
 			there = append(there, path)
 		}
 	}
-	return t.keepAside(there)
+	return t.keepAside(there, nil)
 }
 
 // readAll reads what stands now where files were taken from; what is not there is not in the answer.
@@ -187,7 +176,7 @@ func (t *tx) readAll(list []aside) (map[string]aside, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[path] = aside{list[i].Path, now.kind, now.exec, now.size, now.hash}
+		out[path] = aside{Path: list[i].Path, Kind: now.kind, Exec: now.exec, Size: now.size, Hash: now.hash}
 	}
 	return out, nil
 }

@@ -61,7 +61,7 @@ func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, 
 		return nil, &Error{Text: "this would delete what is not recorded: " + quoteSome(edited), Next: "Record it first, or use --force (oxy undo then brings it back)."}
 	}
 	if len(edited) > 0 {
-		if err := t.keepAside(edited); err != nil {
+		if err := t.keepAside(edited, nil); err != nil {
 			return nil, err
 		}
 		if err := t.commit("rm"); err != nil {

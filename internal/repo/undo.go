@@ -96,6 +96,7 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 	}
 	t.keepOp(keptUndo, standsAt(before, undone-1))
 	t.keepOp(keptRedo, last)
+	var over *plan
 	if len(list) > 0 {
 		m, err := r.loadManifest(from)
 		if err != nil {
@@ -104,7 +105,7 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 		if err := t.keepInPlaceOf(list); err != nil {
 			return nil, err
 		}
-		if err := t.bringBack(ctx, m, list); err != nil {
+		if over, err = t.bringBack(ctx, m, list); err != nil {
 			return nil, err
 		}
 	}
@@ -112,5 +113,24 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 		return nil, err
 	}
 	t.arrive()
+	if err := t.writeLate(ctx, over); err != nil {
+		return nil, err
+	}
 	return r.opInfo(undone)
+}
+
+// writeLate writes over files whose contents the operation, which stands now, keeps.
+func (t *tx) writeLate(ctx context.Context, p *plan) error {
+	if p == nil || len(p.plan) == 0 {
+		return nil
+	}
+	base, err := t.r.stateRef(baseOf(t.view))
+	if err != nil {
+		return err
+	}
+	m, err := t.r.loadManifest(base)
+	if err != nil {
+		return err
+	}
+	return t.writeAside(ctx, m, p, true)
 }
