@@ -11,7 +11,7 @@ type logFlags struct {
 	diffFlags
 	limit                      count
 	author, since, until, grep string
-	patch, oneline             bool
+	patch, oneline, graph      bool
 }
 
 func logCommand(a *app) *cobra.Command {
@@ -20,7 +20,10 @@ func logCommand(a *app) *cobra.Command {
 		Use:   "log [REV] [--] [PATHS]",
 		Short: "Show the changes, latest first",
 		Long: `Show the changes of the current bookmark, or up to REV; with PATHS only those that touched them, under any name that
-they had. After the id stands, in brackets, what points there: the current bookmark or @, other bookmarks, tags.`,
+they had. After the id stands, in brackets, what points there: the current bookmark or @, other bookmarks, tags.
+
+With --graph lines lead from each change down to those that it depends on; a hollow dot is a change that depends on
+none.`,
 		Example: `  oxy log -n 10
   oxy log --oneline --author ada --since "2 weeks ago"
   oxy log -p -- src/parser.go`,
@@ -46,10 +49,16 @@ they had. After the id stands, in brackets, what points there: the current bookm
 			if opt.Until, err = a.moment(flags.until, "--until"); err != nil {
 				return err
 			}
+			if err := flags.checkGraph(&opt); err != nil {
+				return err
+			}
 			if err := a.page(); err != nil {
 				return err
 			}
 			defer a.timings.Phase("log")(0)
+			if flags.graph && !a.json {
+				return flags.drawn(a, opt)
+			}
 			first := true
 			return r.Log(opt, func(c *repo.ChangeInfo) error {
 				defer func() { first = false }()
@@ -64,8 +73,50 @@ they had. After the id stands, in brackets, what points there: the current bookm
 	c.Flags().StringVar(&flags.grep, "grep", "", "only changes with `TEXT` in the message")
 	c.Flags().BoolVarP(&flags.patch, "patch", "p", false, "what each change did, line by line")
 	c.Flags().BoolVar(&flags.oneline, "oneline", false, "a line for each change")
+	c.Flags().BoolVar(&flags.graph, "graph", false, "draw which change depends on which")
 	flags.add(c)
 	return c
+}
+
+// checkGraph refuses a graph of some changes: of what lies between two of them it could not tell.
+func (f *logFlags) checkGraph(opt *repo.LogOptions) error {
+	if f.graph && (len(opt.Paths) > 0 || opt.Author != "" || opt.Text != "" || opt.Since != 0 || opt.Until != 0) {
+		return &repo.Error{Text: "log --graph shows all changes, and takes no paths and no --author, --grep, --since or --until",
+			Next: "Show the first few with: oxy log --graph -n 20"}
+	}
+	return nil
+}
+
+// drawn writes the log beside the graph.
+func (f *logFlags) drawn(a *app, opt repo.LogOptions) error {
+	var g graph
+	page := a.out
+	w := &beside{to: page}
+	a.out = newOutput(w)
+	defer func() { a.out = page }()
+	return a.repo.Log(opt, func(c *repo.ChangeInfo) error {
+		if w.lines > 0 && !f.oneline {
+			w.begin(true) // an empty line between two
+			page.WriteString("\n")
+		}
+		deps, err := a.repo.Deps(c.Num, false)
+		if err != nil {
+			return err
+		}
+		below := make([]uint32, len(deps))
+		for i, d := range deps {
+			below[i] = d.Num
+		}
+		w.margin, w.lines = g.next(c.Num, below), 0
+		if err := f.one(a, c, nil, true); err != nil {
+			return err
+		}
+		if err := a.out.Flush(); err != nil {
+			return err
+		}
+		w.end()
+		return page.spill()
+	})
 }
 
 // moment reads a date of a flag; 0 when it was not given.

@@ -73,10 +73,11 @@ There is no staging area: oxy commit records everything that changed.`,
 		}
 	}
 	add(groupStart, initCommand(a), configCommand(a))
-	add(groupLook, statusCommand(a), diffCommand(a), logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a))
+	add(groupLook, statusCommand(a), diffCommand(a), logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a),
+		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a))
 	add(groupRecord, commitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
 	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
-	add(groupUndo, discardCommand(a), undoCommand(a), opCommand(a))
+	add(groupUndo, discardCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
 	add(groupSelf, gcCommand(a), versionCommand(a))
 	help := helpCommand()
 	help.GroupID = groupSelf

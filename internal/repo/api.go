@@ -161,7 +161,7 @@ type ChangeInfo struct {
 	Names    *Names // what stands right after it, nil for nothing; only in a log
 }
 
-// Names are what points to a state.
+// Names are what points to a state, or to states that have a change.
 type Names struct {
 	Here      bool     // the working copy stands there
 	Current   bool     // the first of Bookmarks is the current one
@@ -238,4 +238,5 @@ type OpInfo struct {
 	User    string
 	Command []string
 	Undo    bool
+	Redo    bool
 }

@@ -22,11 +22,13 @@ type aside struct {
 	Exec bool        `json:"exec,omitempty"`
 	Size uint64      `json:"size"`
 	Hash change.Hash `json:"hash"`
+	Left []byte      `json:"left,omitempty"` // hash of what the operation left in its place, if that is not the base's
+	stat vfs.Stat    // of a file that was read just now
 }
 
-// keepAside puts working files into the store, and their list. It gives the stats that they had: a file with another one
-// holds something else by now.
-func (t *tx) keepAside(paths []string) (map[string]vfs.Stat, error) {
+// keepAside puts working files into the store, and their list. left are the texts that the operation leaves in the place of
+// some. It gives the stats that the files had: one with another holds something else by now.
+func (t *tx) keepAside(paths []string, left map[string][]byte) (map[string]vfs.Stat, error) {
 	r := t.r
 	root, err := r.openRoot()
 	if err != nil {
@@ -50,7 +52,12 @@ func (t *tx) keepAside(paths []string) (map[string]vfs.Stat, error) {
 				return nil, err
 			}
 		}
-		list = append(list, aside{[]byte(path), now.kind, now.exec, now.size, now.hash})
+		a := aside{Path: []byte(path), Kind: now.kind, Exec: now.exec, Size: now.size, Hash: now.hash}
+		if text := left[path]; text != nil {
+			h := hashOf(text)
+			a.Left = h[:]
+		}
+		list = append(list, a)
 	}
 	if len(list) == 0 {
 		return kept, nil
@@ -83,17 +90,26 @@ func (r *Repo) asideOf(kept []byte) ([]aside, error) {
 	return list, nil
 }
 
-// bringBack writes what an operation took away, where nothing unrecorded is in its place.
-func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) error {
-	p := &plan{r: t.r, entries: map[string]state.Entry{}}
-	for _, a := range list {
-		e := state.Entry{Path: string(a.Path), Kind: a.Kind, Exec: a.Exec, Size: a.Size, Hash: a.Hash}
-		if e.Kind == change.Text {
-			e.Kind = change.Binary // the content is kept whole under its hash, it is no weave
+// bringBack writes what an operation took away, where nothing unrecorded is in its place. Where that operation left a
+// text of its own, which is there still, it plans to write over it: that is for when the undoing stands and keeps it.
+func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) (*plan, error) {
+	now, err := t.readAll(slices.DeleteFunc(slices.Clone(list), func(a aside) bool { return a.Left == nil }))
+	if err != nil {
+		return nil, err
+	}
+	upon := &plan{r: t.r, entries: map[string]state.Entry{}}
+	over := &plan{r: t.r, entries: map[string]state.Entry{}}
+	for i := range list {
+		a := &list[i]
+		p := upon
+		if is, there := now[string(a.Path)]; there && bytes.Equal(is.Hash[:], a.Left) && is.Exec == a.Exec {
+			p = over
+			p.mayGo(string(a.Path), is.stat)
 		}
+		e := a.entry()
 		if err := p.write(&e); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return t.writeAside(ctx, m, p, nil)
+	return over, t.writeAside(ctx, m, upon, nil)
 }

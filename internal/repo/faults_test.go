@@ -82,8 +82,33 @@ var commands = []command{
 		scribble(t, w.mem)
 		w.with(t, func(r *Repo) error { return discardAll(context.Background(), r) })
 	}},
+	{name: "undo of a discard of a hunk", from: settled, late: true, run: undoOnce, prepare: func(t testing.TB, w *world) {
+		scribble(t, w.mem)
+		w.with(t, func(r *Repo) error {
+			ids, err := firstHunk(context.Background(), r)
+			check(t, err)
+			_, err = r.Discard(context.Background(), nil, ids)
+			return err
+		})
+	}},
 	{name: "undo of a checkout", from: settled, run: undo, prepare: func(t testing.TB, w *world) {
 		w.with(t, func(r *Repo) error { return checkout("side")(context.Background(), r) })
+	}},
+	{name: "redo of a commit", from: settled, run: redo, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return undo(context.Background(), r) })
+	}},
+	{name: "redo of a discard", from: settled, late: true, run: redoDiscard, prepare: func(t testing.TB, w *world) {
+		scribble(t, w.mem)
+		w.with(t, func(r *Repo) error { return discardAll(context.Background(), r) })
+		w.with(t, func(r *Repo) error { return undo(context.Background(), r) })
+	}},
+	{name: "redo of a checkout", from: settled, run: redo, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return checkout("side")(context.Background(), r) })
+		w.with(t, func(r *Repo) error { return undo(context.Background(), r) })
+	}},
+	{name: "restore", from: settled, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Restore(ctx, 1)
+		return err
 	}},
 	{name: "bookmark", from: settled, run: func(_ context.Context, r *Repo) error {
 		base, err := r.Base()
@@ -149,6 +174,34 @@ func discardAll(ctx context.Context, r *Repo) error {
 
 func undo(ctx context.Context, r *Repo) error {
 	_, err := r.Undo(ctx)
+	return err
+}
+
+func redo(ctx context.Context, r *Repo) error {
+	_, err := r.Redo(ctx)
+	return err
+}
+
+// undoOnce is an undo, and where a fault left one that stands and is not whole, that one again.
+func undoOnce(ctx context.Context, r *Repo) error {
+	v, err := r.view()
+	if err != nil {
+		return err
+	}
+	if string(v.Kept[keptKind]) == "undo" {
+		if err := redo(ctx, r); err != nil {
+			return err
+		}
+	}
+	return undo(ctx, r)
+}
+
+// redoDiscard redoes a discard. Once that stands, what a fault left of it is discarded.
+func redoDiscard(ctx context.Context, r *Repo) error {
+	err := redo(ctx, r)
+	if e := (*Error)(nil); errors.As(err, &e) && e.No {
+		return discardAll(ctx, r)
+	}
 	return err
 }
 

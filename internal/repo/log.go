@@ -115,20 +115,24 @@ func namesOf(v *store.View) map[uint32]*Names {
 		n.Tags = append(n.Tags, name)
 	}
 	for _, n := range out {
-		slices.SortFunc(n.Bookmarks, func(a, b string) int {
-			switch v.Current {
-			case a:
-				return -1
-			case b:
-				return 1
-			}
-			return strings.Compare(a, b)
-		})
-		slices.Sort(n.Tags)
+		n.sort(v.Current)
 	}
 	at(baseOf(v)).Here = true
 	delete(out, NoState)
 	return out
+}
+
+func (n *Names) sort(current string) {
+	slices.SortFunc(n.Bookmarks, func(a, b string) int {
+		switch current {
+		case a:
+			return -1
+		case b:
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	slices.Sort(n.Tags)
 }
 
 // touching tells of each change, asked for from the latest on, whether it touched what stands, or stood, at one of the

@@ -16,8 +16,9 @@ import (
 // Keys of what a view keeps for oxy itself.
 const (
 	keptKind      = "kind"      // what the operation was
-	keptUndo      = "undo"      // of an undo: the number of the operation whose view it brought back
-	keptDiscarded = "discarded" // of a discard: the contents that it took, to bring back
+	keptUndo      = "undo"      // of an undo or a redo: the number of the operation whose view it brought back
+	keptRedo      = "redo"      // of an undo or a redo: the number of the operation whose view the next redo brings back
+	keptDiscarded = "discarded" // of a discard: the contents that it took, to bring back; of an undo: those in their place
 )
 
 // lockTries is how often the writers' lock is tried, with waits that grow to a tenth of a second: five seconds in all.
@@ -64,6 +65,7 @@ func (r *Repo) begin() (*tx, error) {
 	}
 	v = v.Clone()
 	delete(v.Kept, keptUndo)
+	delete(v.Kept, keptRedo)
 	delete(v.Kept, keptDiscarded)
 	return &tx{Tx: t, r: r, view: v}, nil
 }

@@ -1,0 +1,185 @@
+package repo
+
+import (
+	"context"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/worktree"
+)
+
+// Redo takes back the last undo that was not redone yet, and says which operation it did again. Anything else done since
+// the undo ends that.
+func (r *Repo) Redo(ctx context.Context) (*OpInfo, error) {
+	return transact(r, func(t *tx) (*OpInfo, error) { return t.redo(ctx) })
+}
+
+// redo brings back the view that the last undo left. An undo keeps the number of the operation before it; a redo goes
+// there, and keeps what that operation kept: so one undo after the other is taken back, latest first.
+func (t *tx) redo(ctx context.Context) (*OpInfo, error) {
+	r := t.r
+	last := r.store.NumOps() - 1
+	now, err := r.store.OpView(last)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	left, ok := keptOp(now, keptRedo, last)
+	if !ok {
+		return nil, &Error{Text: "there is nothing to redo", Next: "Redo takes back undos, until something else is done. See what was done with: oxy op log", No: true}
+	}
+	then, err := r.store.OpView(left)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	again := standsAt(then, left)
+	what, err := r.store.OpView(again)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	took, err := r.takenAgain(what.Kept[keptDiscarded], left)
+	if err != nil {
+		return nil, err
+	}
+	var p *plan
+	if len(took.list) > 0 {
+		if p, err = t.planTaking(took); err != nil {
+			return nil, err
+		}
+		t.view.Kept[keptDiscarded] = what.Kept[keptDiscarded]
+	}
+	if err := t.bring(ctx, then, switchesFiles(string(what.Kept[keptKind]))); err != nil {
+		return nil, err
+	}
+	t.keepOp(keptUndo, again)
+	if next, ok := keptOp(then, keptRedo, left); ok {
+		t.keepOp(keptRedo, next)
+	}
+	if err := t.commit("redo"); err != nil {
+		return nil, err
+	}
+	t.arrive()
+	if err := t.writeLate(ctx, p); err != nil {
+		return nil, err
+	}
+	return r.opInfo(again)
+}
+
+// taking is what a discard took, and what stood in its place before the undo brought it back.
+type taking struct {
+	list    []aside
+	instead map[string]aside
+}
+
+// takenAgain reads what a discard took and its undo put there. left is the operation before the undo.
+func (r *Repo) takenAgain(kept []byte, left uint32) (t taking, err error) {
+	if t.list, err = r.asideOf(kept); err != nil || len(t.list) == 0 {
+		return t, err
+	}
+	undo, err := r.store.OpView(left + 1)
+	if err != nil {
+		return t, storeError(err)
+	}
+	list, err := r.asideOf(undo.Kept[keptDiscarded])
+	if err != nil {
+		return t, err
+	}
+	t.instead = make(map[string]aside, len(list))
+	for _, a := range list {
+		t.instead[string(a.Path)] = a
+	}
+	return t, nil
+}
+
+// planTaking plans to put back what stood there before, unless somebody edited the files meanwhile.
+func (t *tx) planTaking(took taking) (*plan, error) {
+	r := t.r
+	now, err := t.readAll(took.list)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{r: r, entries: map[string]state.Entry{}}
+	var edited []string
+	for _, a := range took.list {
+		path := string(a.Path)
+		is, there := now[path]
+		to, write := took.instead[path]
+		switch {
+		case there == write && (!there || is.same(&to)): // as it shall be
+		case !there || !is.same(&a):
+			edited = append(edited, path)
+		case !write:
+			p.mayGo(path, is.stat)
+			p.plan = append(p.plan, worktree.Action{Path: path, Op: worktree.Remove})
+		default:
+			p.mayGo(path, is.stat)
+			e := to.entry()
+			if err := p.write(&e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(edited) > 0 {
+		return nil, &Error{Text: "this would overwrite what is not recorded: " + quoteSome(edited), Next: "Record it with oxy commit, or drop it with oxy discard."}
+	}
+	return p, nil
+}
+
+// same tells whether two are one content in one kind of file.
+func (a *aside) same(b *aside) bool {
+	return a.Hash == b.Hash && a.Size == b.Size && a.Exec == b.Exec && (a.Kind == change.Link) == (b.Kind == change.Link)
+}
+
+// entry is what to write. The content is kept whole under its hash: whatever it is, it is no weave.
+func (a *aside) entry() state.Entry {
+	e := state.Entry{Path: string(a.Path), Kind: a.Kind, Exec: a.Exec, Size: a.Size, Hash: a.Hash}
+	if e.Kind == change.Text {
+		e.Kind = change.Binary
+	}
+	return e
+}
+
+// keepInPlaceOf keeps what an undo is about to overwrite where it brings files back, for a redo.
+func (t *tx) keepInPlaceOf(list []aside) error {
+	var there []string
+	for i := range list {
+		path := string(list[i].Path)
+		exists, err := t.r.exists(path)
+		if err != nil {
+			return fileError("read "+safepath.Quote(path), err)
+		}
+		if exists {
+			there = append(there, path)
+		}
+	}
+	_, err := t.keepAside(there, nil)
+	return err
+}
+
+// readAll reads what stands now where files were taken from; what is not there is not in the answer.
+func (t *tx) readAll(list []aside) (map[string]aside, error) {
+	root, err := t.r.openRoot()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	rd := &reader{root: root, pack: t.Packer()}
+	defer rd.close()
+	out := make(map[string]aside, len(list))
+	for i := range list {
+		path := string(list[i].Path)
+		exists, err := t.r.exists(path)
+		if err != nil {
+			return nil, fileError("read "+safepath.Quote(path), err)
+		}
+		if !exists {
+			continue
+		}
+		now, st, err := rd.read(path)
+		if err != nil {
+			return nil, err
+		}
+		out[path] = aside{Path: list[i].Path, Kind: now.kind, Exec: now.exec, Size: now.size, Hash: now.hash, stat: st}
+	}
+	return out, nil
+}

@@ -1,0 +1,136 @@
+package repo
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/oxy-vcs/oxy/internal/store"
+)
+
+// standsAt tells which operation's view the view of op n is: its own, or of an undo or a redo the one brought back.
+func standsAt(v *store.View, n uint32) uint32 {
+	if at, ok := keptOp(v, keptUndo, n); ok {
+		return at
+	}
+	return n
+}
+
+// keptOp reads the number of an operation that the view of op n keeps. It is one before.
+func keptOp(v *store.View, key string, n uint32) (uint32, bool) {
+	b := v.Kept[key]
+	at, k := binary.Uvarint(b)
+	return uint32(at), len(b) > 0 && k == len(b) && at < uint64(n)
+}
+
+func (t *tx) keepOp(key string, n uint32) {
+	t.view.Kept[key] = binary.AppendUvarint(nil, uint64(n))
+}
+
+// switchesFiles tells whether an operation of a kind wrote the working files of the state that it went to.
+func switchesFiles(kind string) bool { return kind == "checkout" || kind == "restore" }
+
+// bring makes what a view says true, but for what it keeps for oxy itself. With files the working files go along.
+func (t *tx) bring(ctx context.Context, v *store.View, files bool) error {
+	if files {
+		to, err := t.r.stateRef(baseOf(v))
+		if err != nil {
+			return err
+		}
+		if _, err := t.switchTo(ctx, to); err != nil {
+			return err
+		}
+	}
+	kept := t.view.Kept
+	t.view = v.Clone()
+	t.view.Kept = kept
+	return nil
+}
+
+// arrive brings the manifest to where the view is now. Files that did not go along, as those of a commit that is undone, are
+// unrecorded edits then.
+func (t *tx) arrive() {
+	to, err := t.r.stateRef(baseOf(t.view))
+	if err != nil {
+		return // it is derived: the next command brings it there
+	}
+	if _, err := t.r.loadManifest(to); err == nil {
+		t.r.saveManifest()
+	}
+}
+
+// Undo takes back the last operation that was not undone yet, and says which. Files that it had changed in the working
+// copy come back; unrecorded edits stay.
+func (r *Repo) Undo(ctx context.Context) (*OpInfo, error) {
+	return transact(r, func(t *tx) (*OpInfo, error) { return t.undo(ctx) })
+}
+
+func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
+	r := t.r
+	last := r.store.NumOps() - 1
+	now, err := r.store.OpView(last)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	undone := standsAt(now, last)
+	if undone == 0 {
+		return nil, &Error{Text: "there is nothing left to undo", Next: "See what was done with: oxy op log", No: true}
+	}
+	what, err := r.store.OpView(undone)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	before, err := r.store.OpView(undone - 1)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	from, err := r.stateRef(baseOf(now))
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.asideOf(what.Kept[keptDiscarded])
+	if err != nil {
+		return nil, err
+	}
+	if err := t.bring(ctx, before, switchesFiles(string(what.Kept[keptKind]))); err != nil {
+		return nil, err
+	}
+	t.keepOp(keptUndo, standsAt(before, undone-1))
+	t.keepOp(keptRedo, last)
+	var over *plan
+	if len(list) > 0 {
+		m, err := r.loadManifest(from)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.keepInPlaceOf(list); err != nil {
+			return nil, err
+		}
+		if over, err = t.bringBack(ctx, m, list); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.commit("undo"); err != nil {
+		return nil, err
+	}
+	t.arrive()
+	if err := t.writeLate(ctx, over); err != nil {
+		return nil, err
+	}
+	return r.opInfo(undone)
+}
+
+// writeLate writes over files whose contents the operation, which stands now, keeps.
+func (t *tx) writeLate(ctx context.Context, p *plan) error {
+	if p == nil || len(p.plan) == 0 {
+		return nil
+	}
+	base, err := t.r.stateRef(baseOf(t.view))
+	if err != nil {
+		return err
+	}
+	m, err := t.r.loadManifest(base)
+	if err != nil {
+		return err
+	}
+	return t.writeAside(ctx, m, p, p.kept)
+}
