@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxy-vcs/oxy/internal/repo"
@@ -218,8 +220,13 @@ func appendNames(dst []byte, n *repo.Names, p *ui.Palette) []byte {
 	if n == nil {
 		return dst
 	}
-	sep := " ("
+	sep, shown, more := " (", 0, 0
 	add := func(colour, name string) {
+		if shown == maxNames {
+			more++
+			return
+		}
+		shown++
 		dst = append(append(dst, sep...), colour...)
 		dst = append(appendQuoted(dst, name), p.Reset...)
 		sep = ", "
@@ -233,8 +240,14 @@ func appendNames(dst []byte, n *repo.Names, p *ui.Palette) []byte {
 	for _, name := range n.Tags {
 		add(p.Magenta, name)
 	}
+	if more > 0 {
+		dst = fmt.Appendf(dst, " and %d more", more)
+	}
 	return append(dst, ')')
 }
+
+// maxNames is how many bookmarks and tags a change is shown with: a line's worth. JSON has all.
+const maxNames = 8
 
 // appendIndented appends a message, its lines four columns in.
 func appendIndented(dst []byte, message string) []byte {
