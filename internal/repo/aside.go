@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
 	"github.com/zeebo/blake3"
 )
@@ -25,12 +27,12 @@ type aside struct {
 }
 
 // keepAside puts working files into the store, and their list. left are the texts that the operation leaves in the place of
-// some.
-func (t *tx) keepAside(paths []string, left map[string][]byte) error {
+// some. It gives the stats that they had: a file with another one holds something else by now.
+func (t *tx) keepAside(paths []string, left map[string][]byte) (map[string]vfs.Stat, error) {
 	r := t.r
 	root, err := r.openRoot()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
 	pk := t.Packer()
@@ -38,14 +40,16 @@ func (t *tx) keepAside(paths []string, left map[string][]byte) error {
 	defer rd.close()
 	var list []aside
 	slices.Sort(paths)
+	kept := make(map[string]vfs.Stat, len(paths))
 	for _, path := range paths {
-		now, _, err := rd.read(path)
+		now, st, err := rd.read(path)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		kept[path] = st
 		if now.size > 0 && now.data != nil {
 			if err := pk.Put(now.hash, now.data); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		a := aside{Path: []byte(path), Kind: now.kind, Exec: now.exec, Size: now.size, Hash: now.hash}
@@ -56,18 +60,18 @@ func (t *tx) keepAside(paths []string, left map[string][]byte) error {
 		list = append(list, a)
 	}
 	if len(list) == 0 {
-		return nil
+		return kept, nil
 	}
 	b, err := json.Marshal(list)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h := change.Hash(blake3.Sum256(b))
 	if err := pk.Put(h, b); err != nil {
-		return err
+		return nil, err
 	}
 	t.view.Kept[keptDiscarded] = h[:]
-	return pk.Flush()
+	return kept, pk.Flush()
 }
 
 // asideOf reads what an operation took away.
@@ -86,10 +90,69 @@ func (r *Repo) asideOf(kept []byte) ([]aside, error) {
 	return list, nil
 }
 
+// same tells whether two are one content in one kind of file.
+func (a *aside) same(b *aside) bool {
+	return a.Hash == b.Hash && a.Size == b.Size && a.Exec == b.Exec && (a.Kind == change.Link) == (b.Kind == change.Link)
+}
+
+// entry is what to write. The content is kept whole under its hash: whatever it is, it is no weave.
+func (a *aside) entry() state.Entry {
+	e := state.Entry{Path: string(a.Path), Kind: a.Kind, Exec: a.Exec, Size: a.Size, Hash: a.Hash}
+	if e.Kind == change.Text {
+		e.Kind = change.Binary
+	}
+	return e
+}
+
+// keepInPlaceOf keeps what an undo is about to overwrite where it brings files back, for a redo.
+func (t *tx) keepInPlaceOf(list []aside) (map[string]vfs.Stat, error) {
+	var there []string
+	for i := range list {
+		path := string(list[i].Path)
+		exists, err := t.r.exists(path)
+		if err != nil {
+			return nil, fileError("read "+safepath.Quote(path), err)
+		}
+		if exists {
+			there = append(there, path)
+		}
+	}
+	return t.keepAside(there, nil)
+}
+
+// readAll reads what stands now where files were taken from, with the stats; what is not there is not in the answer.
+func (t *tx) readAll(list []aside) (map[string]aside, map[string]vfs.Stat, error) {
+	root, err := t.r.openRoot()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	rd := &reader{root: root, pack: t.Packer()}
+	defer rd.close()
+	out, stats := make(map[string]aside, len(list)), make(map[string]vfs.Stat, len(list))
+	for i := range list {
+		path := string(list[i].Path)
+		exists, err := t.r.exists(path)
+		if err != nil {
+			return nil, nil, fileError("read "+safepath.Quote(path), err)
+		}
+		if !exists {
+			continue
+		}
+		now, st, err := rd.read(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		stats[path] = st
+		out[path] = aside{Path: list[i].Path, Kind: now.kind, Exec: now.exec, Size: now.size, Hash: now.hash}
+	}
+	return out, stats, nil
+}
+
 // bringBack writes what an operation took away, where nothing unrecorded is in its place. Where that operation left a
 // text of its own, which is there still, it plans to write over it: that is for when the undoing stands and keeps it.
 func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) (*plan, error) {
-	now, err := t.readAll(slices.DeleteFunc(slices.Clone(list), func(a aside) bool { return a.Left == nil }))
+	now, _, err := t.readAll(slices.DeleteFunc(slices.Clone(list), func(a aside) bool { return a.Left == nil }))
 	if err != nil {
 		return nil, err
 	}
@@ -106,5 +169,5 @@ func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) 
 			return nil, err
 		}
 	}
-	return over, t.writeAside(ctx, m, upon, false)
+	return over, t.writeAside(ctx, m, upon, nil)
 }

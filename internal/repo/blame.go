@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -123,6 +124,7 @@ type blamer struct {
 	infos map[uint32]*ChangeInfo
 	opt   BlameOptions
 	out   []BlameRun
+	shown []byte // the whole text, where nothing that is gone is told between
 }
 
 func (b *blamer) info(n uint32) (*ChangeInfo, error) {
@@ -136,6 +138,14 @@ func (b *blamer) info(n uint32) (*ChangeInfo, error) {
 
 // runs gives the runs that show, and those that are gone when asked for, joined where nothing tells them apart.
 func (b *blamer) runs() error {
+	// One buffer for all that is told: neighbours are joined in it by telling a longer piece, without a copy for each.
+	size := 0
+	for i := range b.l.w.Runs {
+		if run := &b.l.w.Runs[i]; run.Dead == 0 || b.opt.Deleted {
+			size += int(run.Len)
+		}
+	}
+	all := make([]byte, 0, size)
 	for i := range b.l.w.Runs {
 		run := &b.l.w.Runs[i]
 		if run.Dead != 0 && !b.opt.Deleted {
@@ -157,18 +167,40 @@ func (b *blamer) runs() error {
 			}
 			by = append(by, who)
 		}
-		b.add(BlameRun{Change: c, Text: text, DeletedBy: by})
+		at := len(all)
+		all = append(all, text...)
+		if k := len(b.out) - 1; k >= 0 && b.out[k].Change == c && slices.Equal(b.out[k].DeletedBy, by) {
+			b.out[k].Text = all[at-len(b.out[k].Text) : len(all) : len(all)]
+			continue
+		}
+		b.out = append(b.out, BlameRun{Change: c, Text: all[at:len(all):len(all)], DeletedBy: by})
+	}
+	if !b.opt.Deleted {
+		b.shown = all
 	}
 	return nil
 }
 
-func (b *blamer) add(run BlameRun) {
-	if k := len(b.out) - 1; k >= 0 && b.out[k].Change == run.Change && slices.Equal(b.out[k].DeletedBy, run.DeletedBy) {
-		last := &b.out[k]
-		last.Text = append(last.Text[:len(last.Text):len(last.Text)], run.Text...)
-		return
+// holds tells whether a file has exactly this content, in little memory. What keeps it from being told is a no.
+func holds(dir vfs.Dir, name string, text []byte) bool {
+	f, err := dir.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return false
 	}
-	b.out = append(b.out, run)
+	defer f.Close()
+	var st vfs.Stat
+	if err := f.Stat(&st); err != nil || st.Kind != vfs.KindFile || st.Size != int64(len(text)) {
+		return false
+	}
+	buf := make([]byte, min(len(text), 64<<10))
+	for len(text) > 0 {
+		n, err := io.ReadFull(f, buf[:min(len(buf), len(text))])
+		if err != nil || !bytes.Equal(buf[:n], text[:n]) {
+			return false
+		}
+		text = text[n:]
+	}
+	return true
 }
 
 // working weaves the working file's unrecorded edits in.
@@ -178,13 +210,16 @@ func (b *blamer) working(path string, e *state.Entry) error {
 		return err
 	}
 	defer root.Close()
-	// To hash the file is cheaper than to load the manifest, which would only say that it need not be read.
+	// To compare the file is cheaper than to load the manifest, which would only say that it need not be read.
 	rd := &reader{root: root}
 	defer rd.close()
 	dir, name, err := rd.open(path)
 	var now []byte
 	var st vfs.Stat
 	if err == nil {
+		if b.shown != nil && holds(dir, name, b.shown) {
+			return nil
+		}
 		now, st, err = worktree.ReadFile(dir, name, nil, change.MaxText)
 	}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,6 +9,7 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
 )
 
@@ -69,7 +70,7 @@ func (t *tx) switchTo(ctx context.Context, to StateRef) (*CheckoutResult, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.applyPlan(ctx, m, c, false); err != nil {
+	if err := r.applyPlan(ctx, m, c, nil); err != nil {
 		return nil, err
 	}
 	for i := range c.plan {
@@ -191,7 +192,8 @@ func diskKind(k change.Kind) change.Kind {
 	return k
 }
 
-func (r *Repo) applyPlan(ctx context.Context, m *worktree.Manifest, p *plan, force bool) error {
+// applyPlan writes a plan. Unrecorded contents may go only where they were kept aside with the stat given.
+func (r *Repo) applyPlan(ctx context.Context, m *worktree.Manifest, p *plan, kept map[string]vfs.Stat) error {
 	if len(p.plan) == 0 {
 		return nil
 	}
@@ -202,7 +204,7 @@ func (r *Repo) applyPlan(ctx context.Context, m *worktree.Manifest, p *plan, for
 		return err
 	}
 	defer root.Close()
-	opts := worktree.ApplyOptions{Force: force}
+	opts := worktree.ApplyOptions{Kept: kept}
 	if len(p.plan) > massFiles {
 		r.opt.Progress.Begin("Writing files", p.bytes, true)
 		defer r.opt.Progress.End()
@@ -211,7 +213,11 @@ func (r *Repo) applyPlan(ctx context.Context, m *worktree.Manifest, p *plan, for
 	err = worktree.Apply(ctx, root, m, p.plan, p, opts)
 	var lose *worktree.LoseError
 	if errors.As(err, &lose) {
-		return &Error{Text: "this would overwrite what is not recorded: " + quoteSome(lose.Paths), Next: "Record it with oxy commit, or drop it with oxy discard, then try again.", Err: err}
+		next := "Record it with oxy commit, or drop it with oxy discard, then try again."
+		if kept != nil { // it is a discard that stops here
+			next = "It stands where a recorded file was, or was saved this moment. Move it away or delete it, then try again."
+		}
+		return &Error{Text: "this would overwrite what is not recorded: " + quoteSome(lose.Paths), Next: next, Err: err}
 	}
 	if err != nil && ctx.Err() == nil {
 		return fileError("write the working copy", err)
@@ -264,16 +270,16 @@ func (t *tx) checkoutFiles(ctx context.Context, s StateRef, paths []string) (*Ch
 			return nil, &Error{Text: "there is no file " + safepath.Quote(path) + " in that state", Next: "See which there are with: oxy files"}
 		}
 	}
-	if err := t.writeAside(ctx, m, p, false); err != nil {
+	if err := t.writeAside(ctx, m, p, nil); err != nil {
 		return nil, err
 	}
 	return &CheckoutResult{State: base, Bookmark: t.view.Current, Written: len(p.plan)}, nil
 }
 
 // writeAside writes files that are not the base's: afterwards the manifest again says what the base has there.
-func (t *tx) writeAside(ctx context.Context, m *worktree.Manifest, p *plan, force bool) error {
+func (t *tx) writeAside(ctx context.Context, m *worktree.Manifest, p *plan, kept map[string]vfs.Stat) error {
 	r := t.r
-	if err := r.applyPlan(ctx, m, p, force); err != nil {
+	if err := r.applyPlan(ctx, m, p, kept); err != nil {
 		return err
 	}
 	return t.restoreManifest(m, p.plan)

@@ -87,7 +87,8 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	if len(files) == 0 {
 		return nil, &Error{Text: "nothing to discard: nothing differs there", No: true}
 	}
-	if err := t.keepAside(take, edited); err != nil {
+	kept, err := t.keepAside(take, edited)
+	if err != nil {
 		return nil, err
 	}
 	if err := t.commit("discard"); err != nil {
@@ -100,7 +101,7 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	pend.Moves = slices.DeleteFunc(pend.Moves, func(m move) bool { return gone[m.From] })
 	pend.Untracked = slices.DeleteFunc(pend.Untracked, func(u string) bool { return gone[u] })
 	m := r.manifest
-	if err := r.applyPlan(ctx, m, p, true); err != nil {
+	if err := r.applyPlan(ctx, m, p, kept); err != nil {
 		return nil, err
 	}
 	if err := t.restoreManifest(m, p.plan); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
 )
 
@@ -60,13 +61,14 @@ func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, 
 	if len(edited) > 0 && !force {
 		return nil, &Error{Text: "this would delete what is not recorded: " + quoteSome(edited), Next: "Record it first, or use --force (oxy undo then brings it back)."}
 	}
+	var kept map[string]vfs.Stat
 	if len(edited) > 0 {
-		if err := t.keepAside(edited, nil); err != nil {
+		if kept, err = t.keepAside(edited, nil); err != nil {
 			return nil, err
 		}
 		if err := t.commit("rm"); err != nil {
 			return nil, err
 		}
 	}
-	return gone, t.writeAside(ctx, r.manifest, p, force)
+	return gone, t.writeAside(ctx, r.manifest, p, kept)
 }

@@ -46,8 +46,9 @@ type ApplyOptions struct {
 	Workers    int   // goroutines, by default one for each processor
 	InMemory   int64 // larger contents are streamed; by default 32 MiB
 	IgnoreExec bool  // the file system keeps no executable bits
-	// Force overwrites and removes what is in the way, except repositories. For discarding edits on request.
-	Force bool
+	// Kept are files with unrecorded contents that the caller has kept aside, with the stat that they had then: those may
+	// go. One that has another stat by now holds something newer, and is refused like any other.
+	Kept map[string]vfs.Stat
 	// Progress, if any, is told of each step done, with the bytes written. It is called from several goroutines at once.
 	Progress func(files int, bytes int64)
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
 func (b *box) apply(from, to tree, opts ApplyOptions) error {
@@ -154,10 +156,16 @@ func TestDeepPath(t *testing.T) {
 	}
 }
 
-func TestForceDiscards(t *testing.T) {
-	one := tree{"f": text("one"), "d/x": text("x"), "r": text("r")}
+// Discarding takes what was kept aside. What stands in the way and was never recorded stays, and is named: a directory
+// where a file was, a link where a directory was, a repository.
+func TestDiscardRefusesWhatNobodyKept(t *testing.T) {
+	one := tree{"f": text("one"), "d/x": text("x"), "r": text("r"), "e": text("e")}
 	b := newMem(t)
 	b.recorded(one)
+	b.put("e", text("edited"))
+	var st vfs.Stat
+	b.must(b.root.Lstat("e", &st))
+	kept := ApplyOptions{Kept: map[string]vfs.Stat{"e": st}}
 	b.remove("f")
 	b.put("f/a/b", text("in the way"))
 	b.remove("d")
@@ -165,13 +173,15 @@ func TestForceDiscards(t *testing.T) {
 	b.remove("r")
 	b.put("r/.oxy/x", text("a repository"))
 	restore := plan(tree{}, one)
-	err := Apply(context.Background(), b.root, b.m, restore, one, ApplyOptions{Force: true})
+	err := Apply(context.Background(), b.root, b.m, restore, one, kept)
 	var lose *LoseError
-	if !errors.As(err, &lose) || !slices.Equal(lose.Paths, []string{"r/"}) {
-		t.Fatalf("got %v: a repository must never be discarded", err)
+	if !errors.As(err, &lose) || !slices.Equal(lose.Paths, []string{"d", "f/a/b", "r/"}) {
+		t.Fatalf("got %v", err)
 	}
-	b.remove("r")
-	b.must(Apply(context.Background(), b.root, b.m, restore, one, ApplyOptions{Force: true}))
+	for _, p := range []string{"f", "d", "r"} {
+		b.remove(p)
+	}
+	b.must(Apply(context.Background(), b.root, b.m, restore, one, kept))
 	b.wantFiles(one)
 	b.want(Options{})
 }

@@ -37,7 +37,7 @@ func (w *applier) checkChunk(jobs []job) error {
 	if err != nil {
 		return err
 	}
-	if blocked != "" && !w.opts.Force && !w.removes(blocked) &&
+	if blocked != "" && !w.removes(blocked) &&
 		slices.ContainsFunc(jobs, func(j job) bool { return j.Op == Write }) {
 		w.lose = append(w.lose, blocked)
 	}
@@ -107,16 +107,22 @@ func (w *applier) checkJob(d vfs.Dir, j *job) error {
 		}
 		return nil // the file is gone already
 	case w.st.Kind == vfs.KindOther:
-		if j.Op == Write && !w.opts.Force {
+		if j.Op == Write {
 			w.lose = append(w.lose, j.Path)
 		}
 		return nil
 	}
 	safe, err := w.isSafe(d, j)
-	if err == nil && !safe && !w.opts.Force {
+	if err == nil && !safe && !w.mayGo(j.Path) {
 		w.lose = append(w.lose, j.Path)
 	}
 	return err
+}
+
+// mayGo tells whether the unrecorded content in w.st was kept aside.
+func (w *applier) mayGo(path string) bool {
+	st, ok := w.opts.Kept[path]
+	return ok && st == w.st
 }
 
 // isSafe tells whether the file or link in w.st is recorded or is what the plan makes of it.
@@ -231,7 +237,7 @@ func (w *applier) checkInside(d vfs.Dir, name, path string) error {
 			if err := w.checkInside(sub, n.Name, inner); err != nil {
 				return err
 			}
-		case !w.opts.Force && !isLeftover(n.Name) && !w.removes(inner):
+		case !isLeftover(n.Name) && !w.removes(inner):
 			w.lose = append(w.lose, inner)
 		}
 	}

@@ -113,13 +113,13 @@ func (w *applier) stillSeen(d vfs.Dir, j *job) (gone bool, err error) {
 		}
 		return false, err
 	}
-	if w.st != j.seen && !w.opts.Force {
+	if w.st != j.seen {
 		return false, ErrChanging
 	}
 	return false, nil
 }
 
-// clear empties a directory that gives way to a file and removes it. Without force there are only directories left in it.
+// clear empties a directory that gives way to a file and removes it. There are only directories left in it.
 func (w *applier) clear(d vfs.Dir, name string) error {
 	sub, err := d.OpenDir(name)
 	if err != nil {
@@ -140,7 +140,7 @@ func (w *applier) clear(d vfs.Dir, name string) error {
 		switch {
 		case st.Kind == vfs.KindDir:
 			err = w.clear(sub, n.Name)
-		case w.opts.Force || isLeftover(n.Name):
+		case isLeftover(n.Name):
 			err = sub.Remove(n.Name)
 		default:
 			err = ErrChanging

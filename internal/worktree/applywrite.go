@@ -64,13 +64,7 @@ func (w *applier) enter(d vfs.Dir, name string) (vfs.Dir, error) {
 		return next, nil
 	}
 	if !isGone(err) {
-		// With force a file or link gives way.
-		if !w.opts.Force || d.Lstat(name, &w.st) != nil || w.st.Kind == vfs.KindDir {
-			return nil, err
-		}
-		if err := d.Remove(name); err != nil && !isGone(err) {
-			return nil, err
-		}
+		return nil, err
 	}
 	// Another worker may make it at the same moment.
 	if err := d.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
