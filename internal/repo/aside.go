@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
@@ -23,11 +24,10 @@ type aside struct {
 	Size uint64      `json:"size"`
 	Hash change.Hash `json:"hash"`
 	Left []byte      `json:"left,omitempty"` // hash of what the operation left in its place, if that is not the base's
-	stat vfs.Stat    // of a file that was read just now
 }
 
 // keepAside puts working files into the store, and their list. left are the texts that the operation leaves in the place of
-// some. It gives the stats that the files had: one with another holds something else by now.
+// some. It gives the stats that they had: a file with another one holds something else by now.
 func (t *tx) keepAside(paths []string, left map[string][]byte) (map[string]vfs.Stat, error) {
 	r := t.r
 	root, err := r.openRoot()
@@ -90,10 +90,69 @@ func (r *Repo) asideOf(kept []byte) ([]aside, error) {
 	return list, nil
 }
 
+// same tells whether two are one content in one kind of file.
+func (a *aside) same(b *aside) bool {
+	return a.Hash == b.Hash && a.Size == b.Size && a.Exec == b.Exec && (a.Kind == change.Link) == (b.Kind == change.Link)
+}
+
+// entry is what to write. The content is kept whole under its hash: whatever it is, it is no weave.
+func (a *aside) entry() state.Entry {
+	e := state.Entry{Path: string(a.Path), Kind: a.Kind, Exec: a.Exec, Size: a.Size, Hash: a.Hash}
+	if e.Kind == change.Text {
+		e.Kind = change.Binary
+	}
+	return e
+}
+
+// keepInPlaceOf keeps what an undo is about to overwrite where it brings files back, for a redo.
+func (t *tx) keepInPlaceOf(list []aside) (map[string]vfs.Stat, error) {
+	var there []string
+	for i := range list {
+		path := string(list[i].Path)
+		exists, err := t.r.exists(path)
+		if err != nil {
+			return nil, fileError("read "+safepath.Quote(path), err)
+		}
+		if exists {
+			there = append(there, path)
+		}
+	}
+	return t.keepAside(there, nil)
+}
+
+// readAll reads what stands now where files were taken from, with the stats; what is not there is not in the answer.
+func (t *tx) readAll(list []aside) (map[string]aside, map[string]vfs.Stat, error) {
+	root, err := t.r.openRoot()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	rd := &reader{root: root, pack: t.Packer()}
+	defer rd.close()
+	out, stats := make(map[string]aside, len(list)), make(map[string]vfs.Stat, len(list))
+	for i := range list {
+		path := string(list[i].Path)
+		exists, err := t.r.exists(path)
+		if err != nil {
+			return nil, nil, fileError("read "+safepath.Quote(path), err)
+		}
+		if !exists {
+			continue
+		}
+		now, st, err := rd.read(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		stats[path] = st
+		out[path] = aside{Path: list[i].Path, Kind: now.kind, Exec: now.exec, Size: now.size, Hash: now.hash}
+	}
+	return out, stats, nil
+}
+
 // bringBack writes what an operation took away, where nothing unrecorded is in its place. Where that operation left a
 // text of its own, which is there still, it plans to write over it: that is for when the undoing stands and keeps it.
 func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) (*plan, error) {
-	now, err := t.readAll(slices.DeleteFunc(slices.Clone(list), func(a aside) bool { return a.Left == nil }))
+	now, _, err := t.readAll(slices.DeleteFunc(slices.Clone(list), func(a aside) bool { return a.Left == nil }))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +163,6 @@ func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) 
 		p := upon
 		if is, there := now[string(a.Path)]; there && bytes.Equal(is.Hash[:], a.Left) && is.Exec == a.Exec {
 			p = over
-			p.mayGo(string(a.Path), is.stat)
 		}
 		e := a.entry()
 		if err := p.write(&e); err != nil {

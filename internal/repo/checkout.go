@@ -94,17 +94,8 @@ type plan struct {
 	state   uint32 // whose files it writes
 	plan    []worktree.Action
 	entries map[string]state.Entry
-	texts   map[string][]byte   // contents at hand, by path; nil for one that an entry has
-	kept    map[string]vfs.Stat // files with unrecorded contents that the store keeps by now
+	texts   map[string][]byte // contents at hand, by path; nil for one that an entry has
 	bytes   int64
-}
-
-// mayGo says that the store keeps what a file with this stat holds.
-func (p *plan) mayGo(path string, st vfs.Stat) {
-	if p.kept == nil {
-		p.kept = map[string]vfs.Stat{}
-	}
-	p.kept[path] = st
 }
 
 // write plans to write a file. Whatever the repository says, no name that could lead outside or into a repository's own

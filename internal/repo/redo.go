@@ -3,9 +3,8 @@ package repo
 import (
 	"context"
 
-	"github.com/oxy-vcs/oxy/internal/change"
-	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
 )
 
@@ -42,8 +41,9 @@ func (t *tx) redo(ctx context.Context) (*OpInfo, error) {
 		return nil, err
 	}
 	var p *plan
+	var kept map[string]vfs.Stat
 	if len(took.list) > 0 {
-		if p, err = t.planTaking(took); err != nil {
+		if p, kept, err = t.planTaking(took); err != nil {
 			return nil, err
 		}
 		t.view.Kept[keptDiscarded] = what.Kept[keptDiscarded]
@@ -59,7 +59,7 @@ func (t *tx) redo(ctx context.Context) (*OpInfo, error) {
 		return nil, err
 	}
 	t.arrive()
-	if err := t.writeLate(ctx, p); err != nil {
+	if err := t.writeLate(ctx, p, kept); err != nil {
 		return nil, err
 	}
 	return r.opInfo(again)
@@ -91,12 +91,13 @@ func (r *Repo) takenAgain(kept []byte, left uint32) (t taking, err error) {
 	return t, nil
 }
 
-// planTaking plans to put back what stood there before, unless somebody edited the files meanwhile.
-func (t *tx) planTaking(took taking) (*plan, error) {
+// planTaking plans to put back what stood there before, unless somebody edited the files meanwhile. It gives the stats of
+// what goes.
+func (t *tx) planTaking(took taking) (*plan, map[string]vfs.Stat, error) {
 	r := t.r
-	now, err := t.readAll(took.list)
+	now, stats, err := t.readAll(took.list)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p := &plan{r: r, entries: map[string]state.Entry{}}
 	var edited []string
@@ -109,77 +110,16 @@ func (t *tx) planTaking(took taking) (*plan, error) {
 		case !there || !is.same(&a):
 			edited = append(edited, path)
 		case !write:
-			p.mayGo(path, is.stat)
 			p.plan = append(p.plan, worktree.Action{Path: path, Op: worktree.Remove})
 		default:
-			p.mayGo(path, is.stat)
 			e := to.entry()
 			if err := p.write(&e); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
 	if len(edited) > 0 {
-		return nil, &Error{Text: "this would overwrite what is not recorded: " + quoteSome(edited), Next: "Record it with oxy commit, or drop it with oxy discard."}
+		return nil, nil, &Error{Text: "this would overwrite what is not recorded: " + quoteSome(edited), Next: "Record it with oxy commit, or drop it with oxy discard."}
 	}
-	return p, nil
-}
-
-// same tells whether two are one content in one kind of file.
-func (a *aside) same(b *aside) bool {
-	return a.Hash == b.Hash && a.Size == b.Size && a.Exec == b.Exec && (a.Kind == change.Link) == (b.Kind == change.Link)
-}
-
-// entry is what to write. The content is kept whole under its hash: whatever it is, it is no weave.
-func (a *aside) entry() state.Entry {
-	e := state.Entry{Path: string(a.Path), Kind: a.Kind, Exec: a.Exec, Size: a.Size, Hash: a.Hash}
-	if e.Kind == change.Text {
-		e.Kind = change.Binary
-	}
-	return e
-}
-
-// keepInPlaceOf keeps what an undo is about to overwrite where it brings files back, for a redo.
-func (t *tx) keepInPlaceOf(list []aside) error {
-	var there []string
-	for i := range list {
-		path := string(list[i].Path)
-		exists, err := t.r.exists(path)
-		if err != nil {
-			return fileError("read "+safepath.Quote(path), err)
-		}
-		if exists {
-			there = append(there, path)
-		}
-	}
-	_, err := t.keepAside(there, nil)
-	return err
-}
-
-// readAll reads what stands now where files were taken from; what is not there is not in the answer.
-func (t *tx) readAll(list []aside) (map[string]aside, error) {
-	root, err := t.r.openRoot()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	rd := &reader{root: root, pack: t.Packer()}
-	defer rd.close()
-	out := make(map[string]aside, len(list))
-	for i := range list {
-		path := string(list[i].Path)
-		exists, err := t.r.exists(path)
-		if err != nil {
-			return nil, fileError("read "+safepath.Quote(path), err)
-		}
-		if !exists {
-			continue
-		}
-		now, st, err := rd.read(path)
-		if err != nil {
-			return nil, err
-		}
-		out[path] = aside{Path: list[i].Path, Kind: now.kind, Exec: now.exec, Size: now.size, Hash: now.hash, stat: st}
-	}
-	return out, nil
+	return p, stats, nil
 }

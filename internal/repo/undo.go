@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/oxy-vcs/oxy/internal/store"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
 // standsAt tells which operation's view the view of op n is: its own, or of an undo or a redo the one brought back.
@@ -97,12 +98,13 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 	t.keepOp(keptUndo, standsAt(before, undone-1))
 	t.keepOp(keptRedo, last)
 	var over *plan
+	var kept map[string]vfs.Stat
 	if len(list) > 0 {
 		m, err := r.loadManifest(from)
 		if err != nil {
 			return nil, err
 		}
-		if err := t.keepInPlaceOf(list); err != nil {
+		if kept, err = t.keepInPlaceOf(list); err != nil {
 			return nil, err
 		}
 		if over, err = t.bringBack(ctx, m, list); err != nil {
@@ -113,14 +115,14 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 		return nil, err
 	}
 	t.arrive()
-	if err := t.writeLate(ctx, over); err != nil {
+	if err := t.writeLate(ctx, over, kept); err != nil {
 		return nil, err
 	}
 	return r.opInfo(undone)
 }
 
-// writeLate writes over files whose contents the operation, which stands now, keeps.
-func (t *tx) writeLate(ctx context.Context, p *plan) error {
+// writeLate writes over files that the operation, which stands now, keeps as they were with these stats.
+func (t *tx) writeLate(ctx context.Context, p *plan, kept map[string]vfs.Stat) error {
 	if p == nil || len(p.plan) == 0 {
 		return nil
 	}
@@ -132,5 +134,5 @@ func (t *tx) writeLate(ctx context.Context, p *plan) error {
 	if err != nil {
 		return err
 	}
-	return t.writeAside(ctx, m, p, p.kept)
+	return t.writeAside(ctx, m, p, kept)
 }

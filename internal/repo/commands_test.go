@@ -1,0 +1,226 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/oxy-vcs/oxy/internal/vfs"
+)
+
+// command is a command that changes something, and what is done before it.
+type command struct {
+	name    string
+	from    func(testing.TB) *world
+	prepare func(t testing.TB, w *world)
+	run     func(ctx context.Context, r *Repo) error
+	// late: it acknowledges what it keeps aside before it touches a file, so an error may come after that.
+	late bool
+}
+
+func edited3(t testing.TB, w *world) { scribble(t, w.mem) }
+
+var commands = []command{
+	{name: "first commit", from: born, run: commitAll},
+	{name: "commit", from: settled, prepare: edited3, run: commitAll},
+	{name: "commit of a path", from: settled, prepare: edited3, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Commit(ctx, CommitOptions{Message: "part", Time: at(2000), Paths: []string{"a", "more"}})
+		return err
+	}},
+	{name: "commit of a hunk", from: settled, prepare: edited3, run: func(ctx context.Context, r *Repo) error {
+		ids, err := firstHunk(ctx, r)
+		if err != nil {
+			return err
+		}
+		_, err = r.Commit(ctx, CommitOptions{Message: "hunk", Time: at(2000), Hunks: ids})
+		return err
+	}},
+	{name: "commit of large files", from: settled, run: commitAll, prepare: func(t testing.TB, w *world) {
+		put(t, w.mem, "large", "\x00"+strings.Repeat("0123456789abcdef", 70_000))
+		put(t, w.mem, "long", lines(0, 20_000))
+	}},
+	{name: "checkout of large files", from: settled, run: checkout("main"), prepare: func(t testing.TB, w *world) {
+		put(t, w.mem, "large", "\x00"+strings.Repeat("0123456789abcdef", 70_000))
+		put(t, w.mem, "a", lines(0, 20_000))
+		w.commit(t, "large")
+		w.with(t, func(r *Repo) error { return checkout("main~1")(context.Background(), r) })
+	}},
+	{name: "amend", from: settled, prepare: edited3, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Commit(ctx, CommitOptions{Message: "instead", Time: at(2000), Amend: true})
+		return err
+	}},
+	{name: "checkout of an older state", from: settled, run: checkout("main~2")},
+	{name: "checkout of the bookmark", from: settled, run: checkout("main"), prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return checkout("v1")(context.Background(), r) })
+		put(t, w.mem, "new", "unrecorded\n")
+	}},
+	{name: "checkout of files", from: settled, run: func(ctx context.Context, r *Repo) error {
+		s, err := r.ResolveState("v1")
+		if err != nil {
+			return err
+		}
+		_, err = r.CheckoutFiles(ctx, s, []string{"a", "ln"})
+		return err
+	}},
+	{name: "discard", from: settled, prepare: edited3, late: true, run: discardAll},
+	{name: "discard of a hunk", from: settled, prepare: edited3, late: true, run: func(ctx context.Context, r *Repo) error {
+		ids, err := firstHunk(ctx, r)
+		if err != nil {
+			return err
+		}
+		_, err = r.Discard(ctx, nil, ids)
+		return err
+	}},
+	{name: "undo of a commit", from: settled, run: undo},
+	{name: "undo of a discard", from: settled, run: undo, prepare: func(t testing.TB, w *world) {
+		scribble(t, w.mem)
+		w.with(t, func(r *Repo) error { return discardAll(context.Background(), r) })
+	}},
+	{name: "undo of a discard of a hunk", from: settled, late: true, run: undoOnce, prepare: func(t testing.TB, w *world) {
+		scribble(t, w.mem)
+		w.with(t, func(r *Repo) error {
+			ids, err := firstHunk(context.Background(), r)
+			check(t, err)
+			_, err = r.Discard(context.Background(), nil, ids)
+			return err
+		})
+	}},
+	{name: "undo of a checkout", from: settled, run: undo, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return checkout("side")(context.Background(), r) })
+	}},
+	{name: "redo of a commit", from: settled, run: redo, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return undo(context.Background(), r) })
+	}},
+	{name: "redo of a discard", from: settled, late: true, run: redoDiscard, prepare: func(t testing.TB, w *world) {
+		scribble(t, w.mem)
+		w.with(t, func(r *Repo) error { return discardAll(context.Background(), r) })
+		w.with(t, func(r *Repo) error { return undo(context.Background(), r) })
+	}},
+	{name: "redo of a checkout", from: settled, run: redo, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return checkout("side")(context.Background(), r) })
+		w.with(t, func(r *Repo) error { return undo(context.Background(), r) })
+	}},
+	{name: "restore", from: settled, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Restore(ctx, 1)
+		return err
+	}},
+	{name: "bookmark", from: settled, run: func(_ context.Context, r *Repo) error {
+		base, err := r.Base()
+		if err != nil {
+			return err
+		}
+		return r.SetBookmark("other", base, false)
+	}},
+	{name: "tag", from: settled, run: func(_ context.Context, r *Repo) error {
+		base, err := r.Base()
+		if err != nil {
+			return err
+		}
+		return r.SetTag("v2", base, false)
+	}},
+	{name: "checkpoint", from: settled, run: func(_ context.Context, r *Repo) error {
+		_, err := r.Checkpoint()
+		return err
+	}},
+	{name: "mv", from: settled, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "a", "deep/er/a") }},
+	{name: "mv of a directory", from: settled, prepare: edited3, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "d", "e") }},
+	{name: "mv of what was moved", from: settled, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return r.Move(context.Background(), "a", "b") })
+	}, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "b", "c") }},
+	{name: "commit after mv", from: settled, run: commitAll, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return r.Move(context.Background(), "d", "e") })
+	}},
+	{name: "rm --force", from: settled, prepare: edited3, late: true, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Remove(ctx, []string{"a", "d"}, true)
+		return err
+	}},
+	{name: "untrack", from: settled, prepare: ignoreBin, run: untrackBin},
+	{name: "commit after untrack", from: settled, run: commitAll, prepare: func(t testing.TB, w *world) {
+		ignoreBin(t, w)
+		w.with(t, func(r *Repo) error { return untrackBin(context.Background(), r) })
+	}},
+	{name: "config", from: settled, run: func(_ context.Context, r *Repo) error { return r.ConfigSet("user.name", "Grace", false) }},
+}
+
+func commitAll(ctx context.Context, r *Repo) error {
+	_, err := r.Commit(ctx, CommitOptions{Message: "all", Time: at(2000)})
+	return err
+}
+
+// firstHunk is the one at the top of a.
+func firstHunk(ctx context.Context, r *Repo) ([]string, error) {
+	hs, err := r.Hunks(ctx, []string{"a"})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hs {
+		if h.A0 == 0 {
+			return []string{h.ID}, nil
+		}
+	}
+	return nil, &Error{Text: "no such hunk", No: true}
+}
+
+func discardAll(ctx context.Context, r *Repo) error {
+	_, err := r.Discard(ctx, nil, nil)
+	return err
+}
+
+func undo(ctx context.Context, r *Repo) error {
+	_, err := r.Undo(ctx)
+	return err
+}
+
+func redo(ctx context.Context, r *Repo) error {
+	_, err := r.Redo(ctx)
+	return err
+}
+
+// undoOnce is an undo, and where a fault left one that stands and is not whole, that one again.
+func undoOnce(ctx context.Context, r *Repo) error {
+	v, err := r.view()
+	if err != nil {
+		return err
+	}
+	if string(v.Kept[keptKind]) == "undo" {
+		if err := redo(ctx, r); err != nil {
+			return err
+		}
+	}
+	return undo(ctx, r)
+}
+
+// redoDiscard redoes a discard. Once that stands, what a fault left of it is discarded.
+func redoDiscard(ctx context.Context, r *Repo) error {
+	err := redo(ctx, r)
+	if e := (*Error)(nil); errors.As(err, &e) && e.No {
+		return discardAll(ctx, r)
+	}
+	return err
+}
+
+func checkout(rev string) func(context.Context, *Repo) error {
+	return func(ctx context.Context, r *Repo) error {
+		_, err := r.Checkout(ctx, rev)
+		return err
+	}
+}
+
+func ignoreBin(t testing.TB, w *world) { put(t, w.mem, ".oxyignore", "bin\n") }
+
+func untrackBin(ctx context.Context, r *Repo) error {
+	_, err := r.Untrack(ctx, []string{"d/bin"})
+	return err
+}
+
+// attempt runs a command as a process does.
+func (c *command) attempt(fsys vfs.FS) error {
+	r, err := Open(memRoot, memOptions(fsys))
+	if err != nil {
+		return err
+	}
+	err = c.run(context.Background(), r)
+	_ = r.Close()
+	return err
+}
