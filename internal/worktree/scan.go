@@ -32,6 +32,9 @@ type Hints struct {
 	Complete bool     // and nothing else has, since the manifest was saved
 }
 
+// fewFiles is how many files one goroutine looks at sooner than a second thread is up.
+const fewFiles = 500
+
 // Scan compares the working copy in root with the manifest: one lstat for each tracked file, no content read where its
 // stat is the remembered one, and no list of names where a directory's times prove them the same. What it learns on the
 // way goes into the manifest; Save keeps it. Failures that concern single paths are in the result. Errors are those of
@@ -39,6 +42,9 @@ type Hints struct {
 func Scan(ctx context.Context, root vfs.Dir, m *Manifest, opts Options) (*Result, error) {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
+		if m.Len() < fewFiles {
+			opts.Workers = 1
+		}
 	}
 	s := &scanner{ctx: ctx, m: m, opts: opts}
 	s.rules = rules{root: root, excludes: opts.Excludes, fail: s.failShared}
