@@ -8,13 +8,13 @@ func (w *Weave) Add(p Patch, h History) (*Weave, error) {
 	knows := func(c uint32) bool { return h.Reaches(p.Change, c) }
 	if !slices.ContainsFunc(w.Sources, func(s Source) bool { return !knows(s.Change) }) {
 		all := w.Clone()
-		return all, all.ApplyPatch(p)
+		return all, all.ApplyPatch(p, h)
 	}
 	past, err := w.Only(knows, h)
 	if err != nil {
 		return nil, err
 	}
-	if err := past.ApplyPatch(p); err != nil {
+	if err := past.ApplyPatch(p, h); err != nil {
 		return nil, err
 	}
 	return Merge(w, past, h)
@@ -23,5 +23,5 @@ func (w *Weave) Add(p Patch, h History) (*Weave, error) {
 // Clone gives a copy that can be changed on its own.
 func (w *Weave) Clone() *Weave {
 	return &Weave{Runs: slices.Clone(w.Runs), Tail: w.Tail, Sources: slices.Clone(w.Sources), acts: slices.Clone(w.acts),
-		twins: slices.Clone(w.twins), odd: w.odd, sets: slices.Clone(w.sets)}
+		twins: slices.Clone(w.twins), open: slices.Clone(w.open), odd: w.odd, sets: slices.Clone(w.sets)}
 }

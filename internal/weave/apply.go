@@ -11,11 +11,12 @@ import (
 // Apply adds the hunks of a change whose past takes in all else that touched the places of its gaps: it is the
 // last in a line of records. src says where its text lies; its Size must be what the hunks insert.
 func (w *Weave) Apply(src Source, hunks []change.Hunk) error {
-	return w.ApplyPatch(Patch{Source: src, Hunks: hunks})
+	return w.ApplyPatch(Patch{Source: src, Hunks: hunks}, nil)
 }
 
-// ApplyPatch is Apply for a change that may undo another. A weave is spoilt by a patch that does not fit.
-func (w *Weave) ApplyPatch(p Patch) error {
+// ApplyPatch is Apply for a change that may undo another; only then is the history asked. A weave is spoilt by a
+// patch that does not fit.
+func (w *Weave) ApplyPatch(p Patch, history History) error {
 	if n := len(w.Sources); n > 0 && w.Sources[n-1].Change >= p.Change {
 		return fmt.Errorf("%w: change %d comes after %d", ErrMismatch, p.Change, w.Sources[n-1].Change)
 	}
@@ -26,7 +27,7 @@ func (w *Weave) ApplyPatch(p Patch) error {
 	}
 	var off uint32
 	at := 0
-	restores := false
+	a := act{hunks: p.Hunks, undo: p.Undo}
 	for i := range p.Hunks {
 		h := &p.Hunks[i]
 		if h.InsLen > math.MaxUint32-off {
@@ -38,15 +39,25 @@ func (w *Weave) ApplyPatch(p Patch) error {
 			return err
 		}
 		off += h.InsLen
-		restores = restores || len(h.Res) > 0
+		a.restores = a.restores || len(h.Res) > 0
+		a.solves = a.solves || len(h.Solves) > 0
 	}
 	if off != p.Size {
 		return fmt.Errorf("%w: its hunks insert %d bytes of %d", ErrMismatch, off, p.Size)
 	}
 	w.Sources = append(w.Sources, p.Source)
-	w.acts = append(w.acts, act{hunks: p.Hunks, restores: restores, undo: p.Undo})
-	w.odd = w.odd || restores || p.Undo != nil
-	return w.settle()
+	w.acts = append(w.acts, a)
+	w.odd = w.odd || a.restores || a.undo != nil
+	if err := w.settle(); err != nil {
+		return err
+	}
+	switch {
+	case a.undo != nil:
+		return w.openPairs(history)
+	case a.solves:
+		return w.close(p.Hunks)
+	}
+	return nil
 }
 
 // applyHunk looks for the gap from run from on, where it is when hunks come in order, and gives where it ends.

@@ -30,6 +30,7 @@ const (
 	sourceHash = 1 << iota
 	sourceUndoes
 	sourceRestores
+	sourceSolves
 	sourceBits = iota
 )
 
@@ -62,6 +63,13 @@ func (w *Weave) Encode(b []byte) []byte {
 			b = binary.AppendUvarint(b, uint64(p.Off))
 		}
 	}
+	b = binary.AppendUvarint(b, uint64(len(w.open)))
+	for _, p := range w.open {
+		for _, id := range p {
+			b = binary.AppendUvarint(b, uint64(id.Change))
+			b = binary.AppendUvarint(b, uint64(id.Index))
+		}
+	}
 	return b
 }
 
@@ -70,7 +78,7 @@ func (w *Weave) appendSource(b []byte, i int, last uint32) []byte {
 	s, a := &w.Sources[i], &w.acts[i]
 	b = binary.AppendUvarint(b, uint64(s.Change-last))
 	b = binary.AppendUvarint(b, uint64(s.Ord)<<sourceBits|uint64(boolBit(s.Hash != change.Hash{})*sourceHash|
-		boolBit(a.undo != nil)*sourceUndoes|boolBit(a.restores)*sourceRestores))
+		boolBit(a.undo != nil)*sourceUndoes|boolBit(a.restores)*sourceRestores|boolBit(a.solves)*sourceSolves))
 	b = binary.AppendUvarint(b, uint64(s.Size))
 	if s.Hash != (change.Hash{}) {
 		b = append(b, s.Hash[:]...)
@@ -196,6 +204,19 @@ func Decode(b []byte) (*Weave, error) {
 		d.twins(w, &w.twins[i])
 	}
 	w.odd = w.odd || len(w.twins) > 0
+	w.open = make([]Pair, d.count(4))
+	for i := range w.open {
+		for k := range w.open[i] {
+			id := HunkID{d.uint32(), d.uint32()}
+			if _, ok := w.source(id.Change); !ok {
+				d.bad = true
+			}
+			w.open[i][k] = id
+		}
+		if i > 0 && comparePairs(w.open[i-1], w.open[i]) >= 0 {
+			d.bad = true
+		}
+	}
 	if len(d.b) > 0 {
 		d.bad = true
 	}
@@ -222,7 +243,7 @@ func (d *decoder) source(w *Weave, i int, last uint32) {
 	if ord&sourceUndoes != 0 {
 		a.undo = &Undoing{Change: d.uint32(), Gains: d.numbers()}
 	}
-	a.restores = ord&sourceRestores != 0
+	a.restores, a.solves = ord&sourceRestores != 0, ord&sourceSolves != 0
 	w.odd = w.odd || a.restores || a.undo != nil
 	if raw := d.bytes(d.uvarint()); len(raw) > 0 {
 		a.raw = raw

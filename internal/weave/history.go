@@ -19,7 +19,9 @@ type Patch struct {
 	// Hunks must not be changed afterwards. Consecutive ones with one right end are the parts of one hunk of the algebra: the first
 	// holds its gap and all that it deletes, restores and solves, the others more places where it inserts.
 	Hunks []change.Hunk
-	Undo  *Undoing // nil when it undoes nothing
+	// Undo is nil when it undoes nothing. A change that undoes another has a patch, perhaps without hunks, for each file that the
+	// other touched.
+	Undo *Undoing
 }
 
 // Undoing says that a change takes another back by name. Its hunks are gaps only: they say where it acts.
@@ -33,6 +35,7 @@ type act struct {
 	hunks    []change.Hunk
 	raw      []byte // the hunks as encoded, until they are first wanted
 	restores bool
+	solves   bool
 	undo     *Undoing
 }
 

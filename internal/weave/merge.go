@@ -29,6 +29,9 @@ func Merge(a, b *Weave, h History) (*Weave, error) {
 		return nil, err
 	}
 	m.out.join()
+	if err := m.unite(); err != nil {
+		return nil, err
+	}
 	return m.out, nil
 }
 

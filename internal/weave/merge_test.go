@@ -180,6 +180,14 @@ func (r *replicas) compare(w *Weave, s oracle.Set) {
 			return
 		}
 	}
+	var open []Pair
+	for _, p := range r.h.See(s).Open() {
+		open = append(open, Pair{{p[0].Change, uint32(p[0].Hunk)}, {p[1].Change, uint32(p[1].Hunk)}})
+	}
+	slices.SortFunc(open, comparePairs)
+	if !slices.Equal(open, w.Open()) || !slices.Equal(open, again.Open()) {
+		r.t.Errorf("set %v: open are %v, want %v", s.Sorted(), w.Open(), open)
+	}
 	if !slices.Equal(w.Encode(nil), again.Encode(nil)) {
 		r.t.Errorf("encodes otherwise once decoded")
 	}

@@ -22,6 +22,9 @@ func (w *Weave) Only(in func(uint32) bool, h History) (*Weave, error) {
 		return nil, err
 	}
 	p.out.join()
+	if err := p.conflicts(); err != nil {
+		return nil, err
+	}
 	return p.out, nil
 }
 
@@ -35,6 +38,8 @@ type part struct {
 	// known from w alone.
 	known map[Cover]Cover
 	lost  bool
+	// reopens: what is left out may have closed a conflict, or undone one of its changes.
+	reopens bool
 }
 
 // unknown marks a cover that must be found anew: no list has so high a number.
@@ -42,10 +47,11 @@ var unknown = Cover{Add: 1<<32 - 1}
 
 func (p *part) sources() {
 	for i, s := range p.w.Sources {
+		a := p.w.acts[i]
 		if !p.in(s.Change) {
+			p.reopens = p.reopens || a.solves || a.undo != nil
 			continue
 		}
-		a := p.w.acts[i]
 		p.out.Sources, p.out.acts = append(p.out.Sources, s), append(p.out.acts, a)
 		p.out.odd = p.out.odd || a.undo != nil || a.restores
 	}
@@ -56,6 +62,19 @@ func (p *part) sources() {
 			p.out.odd = true
 		}
 	}
+}
+
+// conflicts finds which are open.
+func (p *part) conflicts() error {
+	if p.reopens {
+		return p.out.openPairs(p.h)
+	}
+	for _, o := range p.w.open {
+		if p.in(o[0].Change) && p.in(o[1].Change) {
+			p.out.open = append(p.out.open, o)
+		}
+	}
+	return nil
 }
 
 func (p *part) runs() {

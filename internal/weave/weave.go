@@ -69,7 +69,8 @@ type Weave struct {
 	Sources []Source // ascending by change
 	acts    []act    // of each source, what it did
 	twins   []twins
-	odd     bool // something was undone or restored, or has twins: deleters alone do not say what shows
+	open    []Pair // in order
+	odd     bool   // something was undone or restored, or has twins: deleters alone do not say what shows
 	sets    [][]uint32
 	index   map[uint64]Set // sets by hash, made when first needed
 }
