@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -244,7 +243,7 @@ func TestHalfBlock(t *testing.T) {
 				}
 				seen++
 				if c, err := h.Record(s, slices.Delete(st.Lines(), i, i+1)); err != ErrHalfBlock {
-					t.Fatal(fmt.Sprintf("seed %d without mark %d: %v %v", seed, i, c, err))
+					t.Fatalf("seed %d without mark %d: %v %v", seed, i, c, err)
 				}
 			}
 		}

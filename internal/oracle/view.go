@@ -110,16 +110,6 @@ func (v *View) Shown() (out []Line) {
 // Shows reports whether a line shows.
 func (v *View) Shows(x Line) bool { return v.shown[x] }
 
-// at is the line at a position; the ends of the file beyond it.
-func (v *View) at(i int) Line {
-	if i < 0 {
-		return change.Start
-	} else if i >= len(v.Order) {
-		return change.End
-	}
-	return v.Order[i]
-}
-
 // meet reports whether two stretches overlap in the weave.
 func (v *View) meet(a, b Span) bool { return v.pos[v.later(a.L, b.L)] < v.pos[v.sooner(a.R, b.R)] }
 

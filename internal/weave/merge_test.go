@@ -36,9 +36,10 @@ func TestAgainstOracle(t *testing.T) {
 	if *thorough {
 		stories, steps = 10_000, 16
 	}
+	seen := &coverage{}
 	for seed := range stories {
 		s := oracle.NewStory(seed)
-		r := replicas{t: t, h: history{s.World}, seed: seed}
+		r := replicas{t: t, h: history{s.World}, seed: seed, seen: seen}
 		for i := range r.weaves {
 			r.weaves[i] = New(r.h.patch(0).Source)
 		}
@@ -54,13 +55,22 @@ func TestAgainstOracle(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.compare(all, s.Replicas[0].Union(s.Replicas[1]))
+		r.view(all, s.Replicas[0].Union(s.Replicas[1]))
+	}
+	t.Logf("%+v", *seen)
+	if seen.blocks == 0 || seen.settled == 0 || seen.records == 0 {
+		t.Errorf("something was never put to a test: %+v", *seen)
 	}
 }
+
+// coverage counts what the stories came across.
+type coverage struct{ records, blocks, settled int }
 
 type replicas struct {
 	t      *testing.T
 	h      history
 	seed   int64
+	seen   *coverage
 	weaves [3]*Weave
 }
 
@@ -86,6 +96,7 @@ func (r *replicas) follow(e oracle.Event) {
 		return
 	}
 	r.compare(w, e.After)
+	r.view(w, e.After)
 	r.weaves[e.Replica] = w
 }
 
@@ -101,18 +112,63 @@ func (r *replicas) all() *Weave {
 	return w
 }
 
-// record checks that the weave records an edit as the definition does, where no conflict is open.
+// record checks that the weave records an edit as the definition does: in the same hunks, with the same past.
 func (r *replicas) record(w *Weave, e oracle.Event) {
-	if e.Kind != oracle.Edited || len(r.h.Render(e.Before).Regions) > 0 {
+	if e.Kind != oracle.Edited {
 		return
 	}
-	hunks, deps, err := w.Record(edits(r.h.Show(e.Before), e.Want))
+	before := r.h.Render(e.Before)
+	v := r.view(w, e.Before)
+	if v == nil {
+		return
+	}
+	segments, edits := r.segments(v, before, e.Want)
+	hunks, deps, err := v.Record(segments, edits)
+	r.recorded(e, hunks, deps, err)
+	r.seen.records++
+	if len(before.Regions) == 0 {
+		hunks, deps, err = w.Record(edits[0])
+		r.recorded(e, hunks, deps, err)
+	}
+}
+
+// segments does what whoever edits a file does: it finds which blocks stand in the new text, and what differs between
+// them.
+func (r *replicas) segments(v *View, before *oracle.State, want []string) ([]Segment, [][]Edit) {
+	kept := map[int]bool{}
+	var texts [][]string
+	block, from := 0, 0
+	for _, it := range before.Items {
+		if it.Block == nil {
+			continue
+		}
+		n := len(it.Lines)
+		for j := from; j+n <= len(want); j++ {
+			if slices.Equal(want[j:j+n], it.Lines) {
+				texts = append(texts, want[from:j])
+				kept[block], from = true, j+n
+				break
+			}
+		}
+		block++
+	}
+	r.seen.settled += block - len(kept)
+	texts = append(texts, want[from:])
+	segments := v.Segments(func(b int) bool { return kept[b] })
+	var all [][]Edit
+	for i, s := range segments {
+		all = append(all, edits(r.h.lines(s.Text), texts[i]))
+	}
+	return segments, all
+}
+
+func (r *replicas) recorded(e oracle.Event, hunks []change.Hunk, deps []uint32, err error) {
 	if err != nil {
 		r.t.Error(err)
 		return
 	}
-	if d := cmp.Diff(r.h.own(r.h.Export(e.Change), e.Change), r.h.own(hunks, e.Change)); d != "" {
-		r.t.Errorf("hunks (-oracle +weave):\n%s", d)
+	if got, want := fmt.Sprintf("%+v", hunks), fmt.Sprintf("%+v", r.h.Export(e.Change)); got != want {
+		r.t.Errorf("hunks of %d (-oracle +weave):\n-%s\n+%s", e.Change, want, got)
 	}
 	past := oracle.Set{}
 	for _, d := range deps {
@@ -122,9 +178,6 @@ func (r *replicas) record(w *Weave, e oracle.Event) {
 		r.t.Errorf("past of %d (-oracle +weave):\n%s", e.Change, d)
 	}
 }
-
-// own is hunks without what tells nil from empty.
-func (h history) own(hunks []change.Hunk, _ uint32) string { return fmt.Sprintf("%+v", hunks) }
 
 // edits is the lines of a that b does not keep, and what stands in their stead, in bytes.
 func edits(a, b []string) (out []Edit) {
