@@ -32,7 +32,7 @@ func (h history) patch(c uint32) Patch {
 // Replicas that edit and exchange random parts of what they hold: each one's weave is, after every step, what the
 // definition says of its set.
 func TestAgainstOracle(t *testing.T) {
-	stories, steps := int64(400), 12
+	stories, steps := int64(1200), 12
 	if *thorough {
 		stories, steps = 10_000, 16
 	}

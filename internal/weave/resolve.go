@@ -108,7 +108,10 @@ func (v *View) coalesce(drafts []*draft) (out []*draft, err error) {
 			o.R = d.R
 		}
 		o.at = o.at.hull(d.at)
-		o.del, o.res, o.solves, o.ins = append(o.del, d.del...), append(o.res, d.res...), append(o.solves, d.solves...), append(o.ins, d.ins...)
+		for _, r := range d.res {
+			o.restore(r.Stretch, r.By)
+		}
+		o.del, o.solves, o.ins = append(o.del, d.del...), append(o.solves, d.solves...), append(o.ins, d.ins...)
 	}
 	return out, nil
 }
