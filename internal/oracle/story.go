@@ -15,6 +15,7 @@ type Story struct {
 	Replicas [3]Set
 	Rand     *rand.Rand
 	alphabet string
+	settling int // 1 + the replica that has just pulled a conflict and likely settles it
 }
 
 // Kind is what happened.
@@ -59,9 +60,14 @@ func NewStory(seed int64) *Story {
 // Next is the next step.
 func (s *Story) Next() Event {
 	e := Event{Replica: s.Rand.Intn(len(s.Replicas))}
+	what := s.Rand.Intn(8)
+	if s.settling > 0 && s.Rand.Intn(3) > 0 {
+		e.Replica, what = s.settling-1, 0
+	}
+	s.settling = 0
 	e.Before = s.Replicas[e.Replica]
 	e.After = e.Before
-	switch s.Rand.Intn(8) {
+	switch what {
 	case 0, 1, 2, 3:
 		e.Want = s.edited(e.Before)
 		c, err := s.Record(e.Before, e.Want)
@@ -72,6 +78,9 @@ func (s *Story) Next() Event {
 	case 4, 5:
 		e.Pulled = s.part(s.Replicas[s.Rand.Intn(len(s.Replicas))])
 		e.Kind, e.After = Pulled, e.Before.Union(e.Pulled)
+		if len(s.See(e.After).Open()) > 0 {
+			s.settling = e.Replica + 1
+		}
 	case 6:
 		if free := s.Free(e.Before); len(free) > 0 {
 			e.Kind, e.Change = Unrecorded, free[s.Rand.Intn(len(free))]
