@@ -53,7 +53,6 @@ func (h *history) set(s Set) {
 	}
 	for _, r := range st.Regions {
 		h.seen.settled += count(r.First > r.Last)
-		h.seen.all += count(r.Sides[len(r.Sides)-1].Name == "all")
 	}
 	h.seen.conflicts += count(len(st.Regions) > 0)
 	h.seen.many += count(len(st.Regions) > 1)

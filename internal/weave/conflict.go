@@ -144,10 +144,9 @@ func (h *hunk) id() HunkID { return HunkID{h.change, uint32(h.index)} }
 // openPairs finds all open conflicts, from all that was ever done.
 func (w *Weave) openPairs(h History) error {
 	w.open = nil
-	l := looking{w: w}
-	live := l.live(nil)
+	l := looking{w: w, undoes: w.undoes()}
 	p := w.places()
-	hunks, err := p.locate(func(i int) bool { return live[i] })
+	hunks, err := p.locate(l.without(nil))
 	if err != nil {
 		return err
 	}
@@ -190,23 +189,22 @@ func (s *solver) closes(a, b uint32, where span) bool {
 // stood tells of a change whether it was in the past of c and, among that, not undone.
 func (w *Weave) stood(c uint32, h History) func(uint32) bool {
 	past := func(d uint32) bool { return d != c && h.Reaches(c, d) }
-	if !slices.ContainsFunc(w.acts, func(a act) bool { return a.undo != nil }) {
+	if !w.undoes() {
 		return past
 	}
-	out := make([]bool, len(w.Sources))
+	out := map[int]bool{}
 	for i, s := range w.Sources {
 		out[i] = !past(s.Change)
 	}
-	l := looking{w: w}
-	live := l.live(out)
+	l := looking{w: w, undoes: true}
+	live := l.without(out)
 	return func(d uint32) bool { return l.counts(d, live) }
 }
 
 // unite finds the open conflicts of a union. Where nothing was undone, those that are new lie across the two sides, and are all
 // open; one that both sides know is open if it is open in both.
 func (m *merger) unite() error {
-	undoes := func(a act) bool { return a.undo != nil }
-	if slices.ContainsFunc(m.out.acts, undoes) {
+	if m.out.undoes() {
 		return m.out.openPairs(m.h)
 	}
 	hunks, err := m.out.places().locate(func(i int) bool {

@@ -83,14 +83,9 @@ func (r *region) mayKeep(i int) bool {
 	if v.shown[i] {
 		return true
 	}
-	run := &v.w.Runs[i]
+	_, twinned := v.l.twins[i]
 	onSide := slices.ContainsFunc(r.sides, func(s side) bool { return r.shows(s.shown, i) })
-	return onSide && v.l.counts(run.Change, v.live) && len(v.deleters(i)) > 0 && !v.w.hasTwins(change.Stretch{Change: run.Change, Off: run.Off})
-}
-
-// deleters gives the changes whose deletions of a run count.
-func (v *View) deleters(i int) []uint32 {
-	return v.l.deleters(v.w.Runs[i].Dead, v.live, v.l.canceled(v.live)[i])
+	return onSide && !twinned && v.l.counts(v.w.Runs[i].Change, v.live) && v.l.deleted(i, v.live)
 }
 
 // drafts records the edits of one segment: ascending, with kept text between them.
@@ -168,7 +163,7 @@ func (w *walker) pass(p piece, keep bool) {
 	case shown:
 		w.flush(change.Pos{Change: p.s.Change, Off: p.s.Off})
 	default:
-		w.h.restore(p.s, w.v.deleters(p.run))
+		w.h.restore(p.s, w.v.l.deleters(p.run, w.v.live))
 	}
 	w.after = change.Pos{Change: p.s.Change, Off: p.s.Off + p.s.Len}
 	if shown {

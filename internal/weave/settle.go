@@ -15,7 +15,7 @@ func (w *Weave) settle() error {
 	if err != nil {
 		return err
 	}
-	shown := l.shown(l.live(nil))
+	shown := l.shown(l.all(), l.without(nil))
 	for i := range w.Runs {
 		w.Runs[i].Turned = shown[i] != (w.Runs[i].Dead == 0)
 	}
@@ -27,63 +27,76 @@ func (w *Weave) settle() error {
 type looking struct {
 	w        *Weave
 	places   places
-	restores []restore
-	first    []int // of each run that has twins, the run of the first of these; of others their own index
+	restores map[int][]restore // of runs: the deletions that some change took back
+	twins    map[int]twin      // of runs that have any
+	members  map[int][]int     // of the first of twins: the runs of all of them
+	undoes   bool
 }
 
-// restore is deletions taken back of one run.
+// restore is deletions of a run, as source took them back.
 type restore struct {
 	source int
-	run    int
 	by     []uint32
 }
+
+// twin is a run's place among its twins: the run of the first of them, which names them, and its rank by hash.
+type twin struct{ first, rank int }
 
 // looking cuts the weave's runs at every edge of a restored stretch and, in each of twins, at the edges of the
 // others' runs.
 func (w *Weave) looking() (*looking, error) {
-	l := &looking{w: w}
-	var of []change.Restore
-	var sources []int
+	l := &looking{w: w, restores: map[int][]restore{}, twins: map[int]twin{}, members: map[int][]int{}, undoes: w.undoes()}
+	of, sources, err := w.restored()
+	if err != nil {
+		return nil, err
+	}
 	var at []change.Pos
+	for _, r := range of {
+		at = append(at, change.Pos{Change: r.Change, Off: r.Off}, change.Pos{Change: r.Change, Off: r.Off + r.Len})
+	}
+	w.cut(at)
+	w.cutTwins()
+	l.places = w.places()
+	for k, r := range of {
+		l.places.each(r.Stretch, func(i int) { l.restores[i] = append(l.restores[i], restore{sources[k], r.By}) })
+	}
+	for _, t := range w.twins {
+		begins := map[uint32]int{}
+		for rank, m := range t.at {
+			l.places.each(change.Stretch{Change: m.Change, Off: m.Off, Len: t.len}, func(i int) {
+				off := w.Runs[i].Off - m.Off
+				if _, ok := begins[off]; !ok {
+					begins[off] = i
+				}
+				l.twins[i] = twin{begins[off], rank}
+				l.members[begins[off]] = append(l.members[begins[off]], i)
+			})
+		}
+	}
+	return l, nil
+}
+
+// restored gathers all deletions that were taken back, and the sources that did it.
+func (w *Weave) restored() (of []change.Restore, sources []int, err error) {
 	for i := range w.acts {
 		if !w.acts[i].restores {
 			continue
 		}
 		hunks, err := w.hunksOf(i)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for k := range hunks {
 			for _, r := range hunks[k].Res {
 				of, sources = append(of, r), append(sources, i)
-				at = append(at, change.Pos{Change: r.Change, Off: r.Off}, change.Pos{Change: r.Change, Off: r.Off + r.Len})
 			}
 		}
 	}
-	w.cut(at)
-	w.cutTwins()
-	p := w.places()
-	l.places = p
-	for k, r := range of {
-		p.each(r.Stretch, func(i int) { l.restores = append(l.restores, restore{sources[k], i, r.By}) })
-	}
-	l.first = make([]int, len(w.Runs))
-	for i := range l.first {
-		l.first[i] = i
-	}
-	for _, t := range w.twins {
-		begins := map[uint32]int{}
-		for _, m := range t.at {
-			p.each(change.Stretch{Change: m.Change, Off: m.Off, Len: t.len}, func(i int) {
-				off := w.Runs[i].Off - m.Off
-				if _, ok := begins[off]; !ok {
-					begins[off] = i
-				}
-				l.first[i] = begins[off]
-			})
-		}
-	}
-	return l, nil
+	return of, sources, nil
+}
+
+func (w *Weave) undoes() bool {
+	return slices.ContainsFunc(w.acts, func(a act) bool { return a.undo != nil })
 }
 
 func (w *Weave) cutTwins() {
@@ -107,11 +120,17 @@ func (w *Weave) cutTwins() {
 	w.cut(at)
 }
 
-// live tells of each source whether it counts among those that out does not leave out: no change that counts undoes it.
-func (l *looking) live(out []bool) []bool {
+// counting tells of a source whether it counts.
+type counting func(source int) bool
+
+// without tells which sources are live in the set that leaves some out: no change that counts undoes them.
+func (l *looking) without(out map[int]bool) counting {
+	if !l.undoes {
+		return func(k int) bool { return !out[k] }
+	}
 	live := make([]bool, len(l.w.Sources))
 	for i := range live {
-		live[i] = out == nil || !out[i]
+		live[i] = !out[i]
 	}
 	for i := len(live) - 1; i >= 0; i-- {
 		if u := l.w.acts[i].undo; u != nil && live[i] {
@@ -120,66 +139,64 @@ func (l *looking) live(out []bool) []bool {
 			}
 		}
 	}
-	return live
+	return func(k int) bool { return live[k] }
 }
 
-// shown tells of each run whether it shows when the live changes are all there is.
-func (l *looking) shown(live []bool) []bool {
-	canceled := l.canceled(live)
-	shown := make([]bool, len(l.w.Runs))
-	known := map[Set]bool{}
-	for i := range l.w.Runs {
-		r := &l.w.Runs[i]
-		if !l.counts(r.Change, live) {
-			continue
-		}
-		if c := canceled[i]; c != nil {
-			shown[i] = len(l.deleters(r.Dead, live, c)) == 0
-			continue
-		}
-		stands, ok := known[r.Dead]
-		if !ok {
-			stands = len(l.deleters(r.Dead, live, nil)) == 0
-			known[r.Dead] = stands
-		}
-		shown[i] = stands
+// all is every run.
+func (l *looking) all() []int {
+	runs := make([]int, len(l.w.Runs))
+	for i := range runs {
+		runs[i] = i
 	}
-	// Of each line's twins the first that counts shows.
-	taken := map[int]bool{}
-	for _, t := range l.w.twins {
-		for _, m := range t.at {
-			l.places.each(change.Stretch{Change: m.Change, Off: m.Off, Len: t.len}, func(i int) {
-				if !shown[i] {
-					return
-				}
-				shown[i] = !taken[l.first[i]]
-				taken[l.first[i]] = true
-			})
+	return runs
+}
+
+// shown tells of some runs, and with each all of its twins, whether they show when the live changes are all there is.
+func (l *looking) shown(runs []int, live counting) []bool {
+	shown := make([]bool, len(runs))
+	best := map[int]int{} // of twins: which in runs shows
+	for at, i := range runs {
+		shown[at] = l.counts(l.w.Runs[i].Change, live) && !l.deleted(i, live)
+		t, ok := l.twins[i]
+		if !ok || !shown[at] {
+			continue
+		}
+		other, taken := best[t.first]
+		switch {
+		case !taken:
+			best[t.first] = at
+		case l.twins[runs[other]].rank > t.rank:
+			shown[other], best[t.first] = false, at
+		default:
+			shown[at] = false
 		}
 	}
 	return shown
 }
 
-// canceled gives for runs the deleters whose deletions live changes took back.
-func (l *looking) canceled(live []bool) map[int][]uint32 {
-	out := map[int][]uint32{}
-	for _, r := range l.restores {
-		if live[r.source] {
-			out[r.run] = append(out[r.run], r.by...)
-		}
+// first names a run by the first of its twins.
+func (l *looking) first(i int) int {
+	if t, ok := l.twins[i]; ok {
+		return t.first
 	}
-	return out
+	return i
 }
 
-func (l *looking) counts(c uint32, live []bool) bool {
+func (l *looking) counts(c uint32, live counting) bool {
 	k, ok := l.w.source(c)
-	return ok && live[k]
+	return ok && live(k)
 }
 
-// deleters gives those of a set whose deletions count.
-func (l *looking) deleters(dead Set, live []bool, canceled []uint32) (out []uint32) {
-	for _, d := range l.w.Members(dead) {
-		if l.counts(d, live) && !slices.Contains(canceled, d) {
+func (l *looking) deleted(i int, live counting) bool {
+	dead := l.w.Runs[i].Dead
+	return dead != 0 && len(l.deleters(i, live)) > 0
+}
+
+// deleters gives the changes whose deletions of a run count.
+func (l *looking) deleters(i int, live counting) (out []uint32) {
+	for _, d := range l.w.Members(l.w.Runs[i].Dead) {
+		canceled := slices.ContainsFunc(l.restores[i], func(r restore) bool { return live(r.source) && slices.Contains(r.by, d) })
+		if l.counts(d, live) && !canceled {
 			out = append(out, d)
 		}
 	}

@@ -14,7 +14,7 @@ type View struct {
 	w       *Weave // a copy, its runs cut where sides may differ
 	h       History
 	l       *looking
-	live    []bool // of each source
+	live    counting
 	shown   []bool // of each run
 	regions []*region
 }
@@ -46,66 +46,46 @@ type Side struct {
 func (w *Weave) View(h History) (*View, error) {
 	v := &View{w: w.Clone(), h: h}
 	var err error
-	var hunks map[HunkID]located
-	if hunks, err = v.cutAtHulls(); err != nil {
+	if err = v.cutAtHulls(); err != nil {
 		return nil, err
 	}
-	v.live = v.l.live(nil)
-	v.shown = v.l.shown(v.live)
-	v.findRegions(hunks)
-	for _, r := range v.regions {
-		if err := r.divide(); err != nil {
+	v.live = v.l.without(nil)
+	v.shown = v.l.shown(v.l.all(), v.live)
+	if len(v.w.open) > 0 {
+		hunks, err := v.l.places.locate(func(int) bool { return true })
+		if err != nil {
 			return nil, err
 		}
+		if err := v.findRegions(hunks); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range v.regions {
+		r.divide()
 		r.bound()
 	}
 	v.items()
 	return v, nil
 }
 
-// cutAtHulls cuts the runs where hunks with open conflicts end, and finds these hunks.
-func (v *View) cutAtHulls() (map[HunkID]located, error) {
+// cutAtHulls cuts the runs where hunks with open conflicts end.
+func (v *View) cutAtHulls() (err error) {
 	open := map[uint32]bool{}
 	for _, p := range v.w.open {
 		open[p[0].Change], open[p[1].Change] = true, true
 	}
-	of := func(i int) bool { return open[v.w.Sources[i].Change] }
 	var ends []change.Pos
 	for i := range v.w.Sources {
-		if !of(i) {
+		if !open[v.w.Sources[i].Change] {
 			continue
 		}
-		err := v.w.eachHunk(i, func(h hunk) { ends = append(ends, h.parts[0].L, h.parts[0].R) })
-		if err != nil {
-			return nil, err
+		if err := v.w.eachHunk(i, func(h hunk) { ends = append(ends, h.parts[0].L, h.parts[0].R) }); err != nil {
+			return err
 		}
 	}
 	v.w.cut(ends)
-	var err error
-	if v.l, err = v.w.looking(); err != nil {
-		return nil, err
-	}
-	found, err := v.l.places.locate(of)
-	if err != nil {
-		return nil, err
-	}
-	return byID(found, v.w.open)
-}
-
-// byID gives the hunks that pairs name.
-func byID(hunks []located, pairs []Pair) (map[HunkID]located, error) {
-	out := map[HunkID]located{}
-	for _, h := range hunks {
-		out[h.id()] = h
-	}
-	for _, p := range pairs {
-		for _, id := range p {
-			if _, ok := out[id]; !ok {
-				return nil, ErrDamaged
-			}
-		}
-	}
-	return out, nil
+	v.l, err = v.w.looking()
+	return err
 }
 
 func (v *View) items() {
