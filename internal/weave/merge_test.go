@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -132,11 +133,11 @@ func (r *replicas) record(w *Weave, e oracle.Event) {
 	}
 }
 
-// segments does what whoever edits a file does: it finds which blocks stand in the new text, and what differs between
-// them.
+// segments does what whoever edits a file does: it writes the view as a page and cuts the new text at the blocks that
+// stand in it. The story's text has the oracle's marks, so each block that it keeps is put in the page's words.
 func (r *replicas) segments(v *View, before *oracle.State, want []string) ([]Segment, [][]Edit) {
-	kept := map[int]bool{}
-	var texts [][]string
+	p := r.h.page(r.t, v)
+	var edited []byte
 	block, from := 0, 0
 	for _, it := range before.Items {
 		if it.Block == nil {
@@ -145,19 +146,23 @@ func (r *replicas) segments(v *View, before *oracle.State, want []string) ([]Seg
 		n := len(it.Lines)
 		for j := from; j+n <= len(want); j++ {
 			if slices.Equal(want[j:j+n], it.Lines) {
-				texts = append(texts, want[from:j])
-				kept[block], from = true, j+n
+				edited = append(edited, strings.Join(want[from:j], "")...)
+				edited = append(edited, p.Text[p.blocks[block].from:p.blocks[block].to]...)
+				from = j + n
 				break
 			}
 		}
 		block++
 	}
-	r.seen.settled += block - len(kept)
-	texts = append(texts, want[from:])
-	segments := v.Segments(func(b int) bool { return kept[b] })
+	edited = append(edited, strings.Join(want[from:], "")...)
+	segments, texts, err := p.Cut(edited)
+	if err != nil {
+		r.t.Error(err)
+	}
+	r.seen.settled += block + 1 - len(segments)
 	var all [][]Edit
 	for i, s := range segments {
-		all = append(all, edits(r.h.lines(s.Text), texts[i]))
+		all = append(all, edits(r.h.lines(s.Text), slices.Collect(strings.Lines(string(texts[i])))))
 	}
 	return segments, all
 }
