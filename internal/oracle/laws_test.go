@@ -2,7 +2,9 @@ package oracle
 
 import (
 	"maps"
+	"math/rand"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -249,5 +251,33 @@ func TestHalfBlock(t *testing.T) {
 	}
 	if seen == 0 {
 		t.Error("no block was ever open")
+	}
+}
+
+// A base that leans on a line outside, hidden as a twin: whichever of the two has the lesser hash, a block edited away
+// leaves what was written.
+func TestBaseBesideHiddenTwin(t *testing.T) {
+	text := func(s string) []string { return strings.Fields(s) }
+	for seed := range int64(200) {
+		w := NewWorld(rand.New(rand.NewSource(seed)))
+		record := func(on Set, want []string) Set {
+			c, err := w.Record(on, want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return on.With(c.Num)
+		}
+		a := record(Set{}, text("b c"))
+		one, two := record(a, text("b b c c a c")), record(a, text("b b c c a c"))
+		s := two.Union(record(one, text("c d c d d a")))
+		var want []string
+		for i, it := range w.Render(s).Items {
+			if it.Block != nil && i > 0 || it.Block == nil && it.Lines[0] != "a" {
+				want = append(want, it.Lines...)
+			}
+		}
+		if got := w.Show(record(s, want)); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: shows %q, want %q\n%s", seed, got, want, w)
+		}
 	}
 }

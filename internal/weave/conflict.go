@@ -33,45 +33,10 @@ func comparePairs(a, b Pair) int {
 // Open lists the conflicts that nothing has settled, in order. The slice must not be changed.
 func (w *Weave) Open() []Pair { return w.open }
 
-// place is a place in the weave: the index of a run, and how far into it.
-type place uint64
-
-func placeIn(run int, off uint32) place { return place(run)<<32 | place(off) }
-
 // located is a hunk and the places that its gap takes in.
 type located struct {
 	hunk
 	at span
-}
-
-// span is the places from l to r, both of them.
-type span struct{ l, r place }
-
-func (a span) meets(b span) bool { return max(a.l, b.l) <= min(a.r, b.r) }
-
-func (a span) hull(b span) span { return span{min(a.l, b.l), max(a.r, b.r)} }
-
-// span gives the places of a gap.
-func (p places) span(l, r change.Pos) (span, error) {
-	s := span{0, placeIn(len(p.w.Runs), 0)}
-	if l != change.Start {
-		i, ok := p.holding(l.Change, l.Off-1)
-		if l.Off == 0 || !ok {
-			return s, fmt.Errorf("%w: no line ends at %d.%d", ErrMismatch, l.Change, l.Off)
-		}
-		s.l = placeIn(i+1, 0)
-		if run := &p.w.Runs[i]; l.Off < run.Off+run.Len {
-			s.l = placeIn(i, l.Off-run.Off)
-		}
-	}
-	if r != change.End {
-		i, ok := p.holding(r.Change, r.Off)
-		if !ok {
-			return s, fmt.Errorf("%w: no line begins at %d.%d", ErrMismatch, r.Change, r.Off)
-		}
-		s.r = placeIn(i, r.Off-p.w.Runs[i].Off)
-	}
-	return s, nil
 }
 
 // locate finds the hunks of the sources for which of is true.

@@ -128,6 +128,9 @@ func TestHalfBlock(t *testing.T) {
 			t.Errorf("without %q: %v", l, err)
 		}
 	}
+	if _, _, err := p.Cut(bytes.Replace(p.Text, []byte("<<<"), []byte("x<<<"), 1)); err == nil {
+		t.Error("took a block for whole whose first line was edited")
+	}
 	if _, _, err := p.Cut([]byte("1\n=======\n<<<<<<<\n>>>>>>> mine\n2\n")); err != nil {
 		t.Errorf("refused what only looks like marks: %v", err)
 	}

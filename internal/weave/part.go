@@ -2,7 +2,6 @@ package weave
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -195,10 +194,11 @@ func (p *part) gaps() ([]reach, error) {
 	p.out.cut(ends)
 	places := p.out.places()
 	for i := range gaps {
-		var ok bool
-		if gaps[i].from, gaps[i].to, ok = places.gap(at[i].L, at[i].R); !ok || gaps[i].to < gaps[i].from {
-			return nil, fmt.Errorf("%w: a gap of change %d has lost its ends", ErrMismatch, gaps[i].change)
+		s, err := places.span(at[i].L, at[i].R)
+		if err != nil {
+			return nil, err
 		}
+		gaps[i].from, gaps[i].to = s.l.run(), s.r.run()
 	}
 	slices.SortFunc(gaps, func(a, b reach) int { return cmp.Compare(a.from, b.from) })
 	return gaps, nil

@@ -2,6 +2,7 @@ package weave
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 
@@ -56,28 +57,43 @@ func (p places) each(s change.Stretch, f func(i int)) {
 	}
 }
 
-// gap gives a gap's place in the weave: the places before runs l to r lie in it, of run l perhaps only those within. So
-// two gaps meet when the later l is not above the sooner r.
-func (p places) gap(l, r change.Pos) (from, to int, ok bool) {
+// place is a place in the weave: the index of a run, and how far into it.
+type place uint64
+
+func (p place) run() int { return int(p >> 32) }
+
+func (p place) off() uint32 { return uint32(p) }
+
+func placeIn(run int, off uint32) place { return place(run)<<32 | place(off) }
+
+// span is the places from l to r, both of them.
+type span struct{ l, r place }
+
+func (a span) meets(b span) bool { return max(a.l, b.l) <= min(a.r, b.r) }
+
+func (a span) hull(b span) span { return span{min(a.l, b.l), max(a.r, b.r)} }
+
+// span gives the places of a gap.
+func (p places) span(l, r change.Pos) (span, error) {
+	s := span{0, placeIn(len(p.w.Runs), 0)}
 	if l != change.Start {
-		i, found := p.holding(l.Change, l.Off-1)
-		if l.Off == 0 || !found {
-			return 0, 0, false
+		i, ok := p.holding(l.Change, l.Off-1)
+		if l.Off == 0 || !ok {
+			return s, fmt.Errorf("%w: no line ends at %d.%d", ErrMismatch, l.Change, l.Off)
 		}
-		from = i + 1
+		s.l = placeIn(i+1, 0)
 		if run := &p.w.Runs[i]; l.Off < run.Off+run.Len {
-			from = i
+			s.l = placeIn(i, l.Off-run.Off)
 		}
 	}
-	to = len(p.w.Runs)
 	if r != change.End {
-		i, found := p.holding(r.Change, r.Off)
-		if !found {
-			return 0, 0, false
+		i, ok := p.holding(r.Change, r.Off)
+		if !ok {
+			return s, fmt.Errorf("%w: no line begins at %d.%d", ErrMismatch, r.Change, r.Off)
 		}
-		to = i
+		s.r = placeIn(i, r.Off-p.w.Runs[i].Off)
 	}
-	return from, to, true
+	return s, nil
 }
 
 // cut splits runs so that each of the places is an edge between two.

@@ -92,7 +92,7 @@ func (r *region) chain(next *region) {
 
 // extend finds the region's runs, which are cut where hulls end, and whose pairs they are.
 func (r *region) extend() {
-	r.lo, r.hi = int(r.at.l>>32), int(r.at.r>>32)
+	r.lo, r.hi = r.at.l.run(), r.at.r.run()
 	for i := r.lo; i < r.hi; i++ {
 		r.runs = append(r.runs, i)
 		if t, ok := r.v.l.twins[i]; ok {

@@ -171,18 +171,18 @@ func (v *View) depend(d *draft, deps []uint32) []uint32 {
 // covering gives deps with what covers the places of a gap: of what only deletes, only if the gap's hunk adds.
 func (w *Weave) covering(at span, adds bool, deps []uint32) []uint32 {
 	g := gap{w: w, adds: adds, deps: deps}
-	first, last := int(at.l>>32), int(at.r>>32)
+	first, last := at.l.run(), at.r.run()
 	for i := first; i <= last; i++ {
 		switch {
 		case i == len(w.Runs):
 			g.covered(w.Tail)
 			continue
-		case i > first || uint32(at.l) == 0:
+		case i > first || at.l.off() == 0:
 			g.covered(w.Runs[i].Before)
 		default:
 			g.covered(w.Runs[i].Inside)
 		}
-		if i == last && uint32(at.r) > 0 {
+		if i == last && at.r.off() > 0 {
 			g.covered(w.Runs[i].Inside)
 		}
 	}

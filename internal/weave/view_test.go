@@ -2,7 +2,10 @@ package weave
 
 import (
 	"fmt"
+	"math/rand"
 	"slices"
+	"strings"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -73,4 +76,38 @@ func (r *replicas) view(w *Weave, s oracle.Set) *View {
 		}
 	}
 	return v
+}
+
+// A twin of a line of the block lies outside, and which of the two is hidden hangs on their hashes: sides and base are
+// what they are with either.
+func TestTwinBesideBlock(t *testing.T) {
+	text := func(s string) (out []string) {
+		for _, f := range strings.Fields(s) {
+			out = append(out, f+"\n")
+		}
+		return
+	}
+	for seed := range int64(60) {
+		w := oracle.NewWorld(rand.New(rand.NewSource(seed)))
+		record := func(on oracle.Set, want []string) oracle.Set {
+			c, err := w.Record(on, want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return on.With(c.Num)
+		}
+		a := record(oracle.Set{}, text("b c"))
+		one, two := record(a, text("b b c c a c")), record(a, text("b b c c a c"))
+		s := two.Union(record(one, text("c d c d d a")))
+		r := replicas{t: t, h: history{w}, seen: &coverage{}}
+		all := New(r.h.patch(0).Source)
+		for c := uint32(1); int(c) < len(w.Changes); c++ {
+			var err error
+			if all, err = all.Add(r.h.patch(c), r.h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.compare(all, s)
+		r.view(all, s)
+	}
 }

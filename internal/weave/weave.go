@@ -1,5 +1,6 @@
 // Package weave holds one file: every line it ever had, in one order, as runs. It applies hunks, records edits as
-// hunks, and tells what shows and who wrote or deleted it. It knows no paths, reads no text and does no I/O: positions
+// hunks, unites what two sets of changes made of a file, and tells what shows, who wrote or deleted it, and where
+// changes conflict (docs/spec/algebra.md). It knows no paths, reads no text and does no I/O: positions
 // are byte offsets in what each change inserted (docs/spec/weave.md).
 package weave
 

@@ -190,6 +190,9 @@ func FuzzDecode(f *testing.F) {
 		}
 		_ = w.Size()
 		_, _, _ = w.Record([]Edit{{0, 1, 0, 1}})
+		if v, err := w.View(linear{}); err == nil {
+			_, _, _ = v.Record(v.Segments(func(int) bool { return false }), [][]Edit{{{0, 1, 0, 1}}})
+		}
 		odd, _ := w.Only(func(c uint32) bool { return c%2 == 1 }, linear{})
 		even, _ := w.Only(func(c uint32) bool { return c%2 == 0 }, linear{})
 		if odd != nil && even != nil {
