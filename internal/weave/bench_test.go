@@ -2,6 +2,7 @@ package weave
 
 import (
 	"math/rand"
+	"strconv"
 	"testing"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -89,6 +90,71 @@ func BenchmarkView(b *testing.B) {
 				if _, err := m.View(sides{}); err != nil {
 					b.Fatal(err)
 				}
+			}
+		})
+	}
+}
+
+// known is a history as a list of what each change knows of.
+type known []map[uint32]bool
+
+func (k known) Less(a, b uint32) bool                      { return a < b }
+func (k known) Reaches(a, b uint32) bool                   { return a == b || k[a][b] }
+func (k known) SameText(_, _ change.Stretch) (bool, error) { return false, nil }
+
+// They edit one line again and again; each time we unite with them and settle the conflict. It tells what the last rounds
+// cost.
+func BenchmarkRounds(b *testing.B) {
+	for _, rounds := range []int{10, 50, 250} {
+		b.Run(strconv.Itoa(rounds), func(b *testing.B) {
+			h := known{nil}
+			record := func(w *Weave, hunks []change.Hunk, err error) {
+				past := map[uint32]bool{}
+				for _, s := range w.Sources {
+					past[s.Change] = true
+				}
+				c := uint32(len(h))
+				h = append(h, past)
+				if err == nil {
+					err = w.Apply(Source{Change: c, Size: 20}, hunks)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			edit := func(w *Weave) {
+				hunks, _, err := w.Record([]Edit{{20, 40, 0, 20}})
+				record(w, hunks, err)
+			}
+			they := New(Source{Change: 0, Size: 60})
+			we := they.Clone()
+			edit(we)
+			round := func() {
+				m, err := Merge(we, they, h)
+				if err != nil {
+					b.Fatal(err)
+				}
+				v, err := m.View(h)
+				if err != nil {
+					b.Fatal(err)
+				}
+				segments := v.Segments(func(int) bool { return false })
+				n := int(size(segments[0].Text))
+				hunks, _, err := v.Record(segments, [][]Edit{{{20, n - 20, 0, 20}}})
+				record(m, hunks, err)
+				we = m
+			}
+			for range rounds {
+				edit(they)
+				round()
+			}
+			before := we
+			for b.Loop() {
+				b.StopTimer()
+				we = before
+				edit(they)
+				b.StartTimer()
+				round()
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package weave
 import (
 	"flag"
 	"fmt"
+	"math/rand"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +68,27 @@ func tell(t *testing.T, seed int64, steps int, seen *coverage) {
 	}
 	r.compare(all, s.Replicas[0].Union(s.Replicas[1]))
 	r.view(all, s.Replicas[0].Union(s.Replicas[1]))
+	r.arrive(s.Replicas[0].Union(s.Replicas[1]).Union(s.Replicas[2]), s.Rand)
+}
+
+// arrive adds the changes of a set one by one, in a random order that dependencies allow.
+func (r *replicas) arrive(s oracle.Set, rng *rand.Rand) {
+	w, in := New(r.h.patch(0).Source), oracle.Of(0)
+	for len(in) < len(s) {
+		var ready []uint32
+		for _, c := range s.Minus(in).Sorted() {
+			if in.Holds(r.h.Changes[c].Past) {
+				ready = append(ready, c)
+			}
+		}
+		c := ready[rng.Intn(len(ready))]
+		var err error
+		if w, err = w.Add(r.h.patch(c), r.h); err != nil {
+			r.t.Fatal(err)
+		}
+		in[c] = true
+	}
+	r.compare(w, s)
 }
 
 // coverage counts what the stories came across.
