@@ -2,7 +2,6 @@ package weave
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -205,11 +204,11 @@ func (m *merger) known(of, other *Weave) {
 }
 
 // close takes out the conflicts that the last source, in whose past they all lie, solved.
-func (w *Weave) close(hunks []change.Hunk) error {
+func (w *Weave) close(by []change.Hunk) error {
 	p := w.places()
 	var solved []span
-	for i := range hunks {
-		for _, s := range hunks[i].Solves {
+	for i := range by {
+		for _, s := range by[i].Solves {
 			at, err := p.span(s.L, s.R)
 			if err != nil {
 				return err
@@ -217,37 +216,28 @@ func (w *Weave) close(hunks []change.Hunk) error {
 			solved = append(solved, at)
 		}
 	}
-	var err error
-	closed := func(pair Pair) bool {
-		a, e := p.find(pair[0])
-		if e != nil {
-			err = e
-			return false
-		}
-		b, e := p.find(pair[1])
-		if e != nil {
-			err = e
-			return false
-		}
-		where := span{max(a.at.l, b.at.l), min(a.at.r, b.at.r)}
-		return slices.ContainsFunc(solved, func(s span) bool { return s.meets(where) })
+	hunks, err := p.ofPairs()
+	if err != nil {
+		return err
 	}
-	w.open = slices.DeleteFunc(slices.Clone(w.open), closed)
-	return err
+	w.open = slices.DeleteFunc(slices.Clone(w.open), func(pair Pair) bool {
+		a, b := hunks[pair[0]], hunks[pair[1]]
+		where := span{max(a.l, b.l), min(a.r, b.r)}
+		return slices.ContainsFunc(solved, func(s span) bool { return s.meets(where) })
+	})
+	return nil
 }
 
-// find gives a hunk by its name.
-func (p places) find(id HunkID) (located, error) {
-	k, ok := p.w.source(id.Change)
-	if !ok {
-		return located{}, fmt.Errorf("%w: no change %d", ErrMismatch, id.Change)
+// ofPairs gives the gaps of the hunks with open conflicts.
+func (p places) ofPairs() (map[HunkID]span, error) {
+	of := map[uint32]bool{}
+	for _, pair := range p.w.open {
+		of[pair[0].Change], of[pair[1].Change] = true, true
 	}
-	hunks, err := p.locate(func(i int) bool { return i == k })
-	if err == nil && int(id.Index) >= len(hunks) {
-		err = fmt.Errorf("%w: change %d has no hunk %d", ErrMismatch, id.Change, id.Index)
+	hunks, err := p.locate(func(i int) bool { return of[p.w.Sources[i].Change] })
+	out := map[HunkID]span{}
+	for i := range hunks {
+		out[hunks[i].id()] = hunks[i].at
 	}
-	if err != nil {
-		return located{}, err
-	}
-	return hunks[id.Index], nil
+	return out, err
 }

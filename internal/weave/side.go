@@ -1,13 +1,16 @@
 package weave
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // parties divides a region: which of the changes that matter there build on which end of which pair.
 type parties struct {
 	r     *region
-	ends  [][2]uint32       // the pairs' changes, each two once
-	reach map[int][]bool    // of sources: which of the ends' changes are in their past, or they themselves
-	order map[uint32]int    // of an end's change: its index in reach
+	of    []uint32          // the pairs' changes, ascending
+	ends  [][2]int          // the pairs, each two changes once, by their index in of
+	reach map[int][]bool    // of sources: which of the pairs' changes are in their past, or they themselves
 	takes map[int]takenEnds // of the sources that matter
 }
 
@@ -77,17 +80,14 @@ func (r *region) divide() {
 // parties finds what is built on what by all that can matter in the region: who acts there or in the twins of its runs,
 // and who undoes.
 func (r *region) parties() *parties {
-	p := &parties{r: r, reach: map[int][]bool{}, order: map[uint32]int{}, takes: map[int]takenEnds{}}
+	p := &parties{r: r, of: slices.Sorted(maps.Keys(r.of)), reach: map[int][]bool{}, takes: map[int]takenEnds{}}
 	seen := map[[2]uint32]bool{}
 	for _, pair := range r.pairs {
 		e := [2]uint32{pair[0].Change, pair[1].Change}
 		if !seen[e] {
 			seen[e] = true
-			p.ends = append(p.ends, e)
+			p.ends = append(p.ends, [2]int{p.index(e[0]), p.index(e[1])})
 		}
-	}
-	for c := range r.of {
-		p.order[c] = len(p.order)
 	}
 	w := r.v.w
 	for _, k := range r.acts {
@@ -130,17 +130,13 @@ func (p *parties) consider(k int) {
 	}
 	w := p.r.v.w
 	t := p.none()
+	undoes, own := w.acts[k].undo != nil, p.past(k)
 	for i, e := range p.ends {
-		c := k
-		for w.acts[c].undo != nil && w.Sources[c].Change != e[0] && w.Sources[c].Change != e[1] {
-			u, ok := w.source(w.acts[c].undo.Change)
-			if !ok || u >= c {
-				break
-			}
-			c = u
+		past := own
+		if undoes {
+			past = p.past(p.standsFor(k, p.of[e[0]], p.of[e[1]]))
 		}
-		past := p.past(c)
-		switch one, other := past[p.order[e[0]]], past[p.order[e[1]]]; {
+		switch one, other := past[e[0]], past[e[1]]; {
 		case one && !other:
 			t.one.set(i)
 		case other && !one:
@@ -150,11 +146,33 @@ func (p *parties) consider(k int) {
 	p.takes[k] = t
 }
 
+// standsFor is the source in whose stead an undoing stands before a pair: itself if it is of the pair.
+func (p *parties) standsFor(k int, one, other uint32) int {
+	w := p.r.v.w
+	for w.acts[k].undo != nil && w.Sources[k].Change != one && w.Sources[k].Change != other {
+		u, ok := w.source(w.acts[k].undo.Change)
+		if !ok || u >= k {
+			break
+		}
+		k = u
+	}
+	return k
+}
+
+// index gives where a pair's change is in of.
+func (p *parties) index(c uint32) int {
+	i, found := slices.BinarySearch(p.of, c)
+	if !found {
+		return -1
+	}
+	return i
+}
+
 func (p *parties) past(k int) []bool {
 	past, ok := p.reach[k]
 	if !ok {
-		past = make([]bool, len(p.order))
-		for c, i := range p.order {
+		past = make([]bool, len(p.of))
+		for i, c := range p.of {
 			past[i] = p.r.v.h.Reaches(p.r.v.w.Sources[k].Change, c)
 		}
 		p.reach[k] = past
@@ -193,8 +211,8 @@ func (p *parties) partisans() (out []int) {
 // surpassed reports whether a participant among others builds on source k.
 func (p *parties) surpassed(k int, others []int) bool {
 	s := p.r.v.w.Sources
-	at, of := p.order[s[k].Change]
-	return of && slices.ContainsFunc(others, func(o int) bool { return o != k && p.r.of[s[o].Change] && p.past(o)[at] })
+	at := p.index(s[k].Change)
+	return at >= 0 && slices.ContainsFunc(others, func(o int) bool { return o != k && p.r.of[s[o].Change] && p.past(o)[at] })
 }
 
 // latest names a party by those of its participants that no other builds on.
