@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,27 +25,26 @@ const (
 	runChain   // a head on the right of where the run before it ends: its parent is not written
 )
 
+// Bits beside a source's ordinal.
+const (
+	sourceHash = 1 << iota
+	sourceUndoes
+	sourceRestores
+	sourceSolves
+	sourceBits = iota
+)
+
 // Encode appends the weave's encoding (docs/spec/weave.md).
 func (w *Weave) Encode(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(w.Sources)))
 	last := uint32(0)
-	for _, s := range w.Sources {
-		b = binary.AppendUvarint(b, uint64(s.Change-last))
-		last = s.Change
-		b = binary.AppendUvarint(b, uint64(s.Ord)<<1|uint64(boolBit(s.Hash != change.Hash{})))
-		b = binary.AppendUvarint(b, uint64(s.Size))
-		if s.Hash != (change.Hash{}) {
-			b = append(b, s.Hash[:]...)
-		}
+	for i := range w.Sources {
+		b = w.appendSource(b, i, last)
+		last = w.Sources[i].Change
 	}
 	b = binary.AppendUvarint(b, uint64(len(w.sets)))
 	for _, m := range w.sets {
-		b = binary.AppendUvarint(b, uint64(len(m)))
-		last := uint32(0)
-		for _, c := range m {
-			b = binary.AppendUvarint(b, uint64(c-last))
-			last = c
-		}
+		b = appendNumbers(b, m)
 	}
 	b = appendCover(b, w.Tail)
 	b = binary.AppendUvarint(b, uint64(len(w.Runs)))
@@ -53,7 +53,68 @@ func (w *Weave) Encode(b []byte) []byte {
 		b = w.appendRun(b, &w.Runs[i], &prev)
 		prev = w.Runs[i]
 	}
+	b = w.appendTurned(b)
+	b = binary.AppendUvarint(b, uint64(len(w.twins)))
+	for _, t := range w.twins {
+		b = binary.AppendUvarint(b, uint64(t.len))
+		b = binary.AppendUvarint(b, uint64(len(t.at)))
+		for _, p := range t.at {
+			b = binary.AppendUvarint(b, uint64(p.Change))
+			b = binary.AppendUvarint(b, uint64(p.Off))
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(w.open)))
+	for _, p := range w.open {
+		for _, id := range p {
+			b = binary.AppendUvarint(b, uint64(id.Change))
+			b = binary.AppendUvarint(b, uint64(id.Index))
+		}
+	}
 	return b
+}
+
+// appendSource writes where a change's text lies and what the change did.
+func (w *Weave) appendSource(b []byte, i int, last uint32) []byte {
+	s, a := &w.Sources[i], &w.acts[i]
+	b = binary.AppendUvarint(b, uint64(s.Change-last))
+	b = binary.AppendUvarint(b, uint64(s.Ord)<<sourceBits|uint64(boolBit(s.Hash != change.Hash{})*sourceHash|
+		boolBit(a.undo != nil)*sourceUndoes|boolBit(a.restores)*sourceRestores|boolBit(a.solves)*sourceSolves))
+	b = binary.AppendUvarint(b, uint64(s.Size))
+	if s.Hash != (change.Hash{}) {
+		b = append(b, s.Hash[:]...)
+	}
+	if a.undo != nil {
+		b = binary.AppendUvarint(b, uint64(a.undo.Change))
+		b = appendNumbers(b, a.undo.Gains)
+	}
+	raw := a.raw
+	if len(a.hunks) > 0 {
+		raw = change.AppendHunks(nil, a.hunks)
+	}
+	b = binary.AppendUvarint(b, uint64(len(raw)))
+	return append(b, raw...)
+}
+
+// appendNumbers writes ascending numbers.
+func appendNumbers(b []byte, m []uint32) []byte {
+	b = binary.AppendUvarint(b, uint64(len(m)))
+	last := uint32(0)
+	for _, c := range m {
+		b = binary.AppendUvarint(b, uint64(c-last))
+		last = c
+	}
+	return b
+}
+
+// appendTurned writes which runs are turned.
+func (w *Weave) appendTurned(b []byte) []byte {
+	var m []uint32
+	for i := range w.Runs {
+		if w.Runs[i].Turned {
+			m = append(m, uint32(i))
+		}
+	}
+	return appendNumbers(b, m)
 }
 
 func (w *Weave) appendRun(b []byte, r, prev *Run) []byte {
@@ -111,30 +172,18 @@ func boolBit(v bool) byte {
 
 // Decode reads what Encode wrote.
 func Decode(b []byte) (*Weave, error) {
-	d := decoder{b: b}
+	d := decoder{b: bytes.Clone(b)} // the hunks stay encoded until they are wanted
 	w := &Weave{}
-	n := d.count(3)
-	w.Sources = make([]Source, n)
+	n := d.count(4)
+	w.Sources, w.acts = make([]Source, n), make([]act, n)
 	last := uint32(0)
 	for i := range w.Sources {
-		s := &w.Sources[i]
-		s.Change = last + d.uint32()
-		last = s.Change
-		ord := d.uvarint()
-		s.Ord, s.Size = uint32(ord>>1), d.uint32()
-		if ord&1 != 0 && len(d.b) >= len(s.Hash) {
-			d.b = d.b[copy(s.Hash[:], d.b):]
-		}
+		d.source(w, i, last)
+		last = w.Sources[i].Change
 	}
 	w.sets = make([][]uint32, d.count(2))
 	for i := range w.sets {
-		m := make([]uint32, d.count(1))
-		last := uint32(0)
-		for j := range m {
-			m[j] = last + d.uint32()
-			last = m[j]
-		}
-		w.sets[i] = m
+		w.sets[i] = d.numbers()
 	}
 	w.Tail = d.cover(w)
 	w.Runs = make([]Run, d.count(2))
@@ -143,6 +192,31 @@ func Decode(b []byte) (*Weave, error) {
 		d.run(w, &w.Runs[i], &prev)
 		prev = w.Runs[i]
 	}
+	for _, i := range d.numbers() {
+		if int(i) >= len(w.Runs) || w.Runs[i].Turned {
+			d.bad = true
+			break
+		}
+		w.Runs[i].Turned = true
+	}
+	w.twins = make([]twins, d.count(6))
+	for i := range w.twins {
+		d.twins(w, &w.twins[i])
+	}
+	w.odd = w.odd || len(w.twins) > 0
+	w.open = make([]Pair, d.count(4))
+	for i := range w.open {
+		for k := range w.open[i] {
+			id := HunkID{d.uint32(), d.uint32()}
+			if _, ok := w.source(id.Change); !ok {
+				d.bad = true
+			}
+			w.open[i][k] = id
+		}
+		if i > 0 && comparePairs(w.open[i-1], w.open[i]) >= 0 {
+			d.bad = true
+		}
+	}
 	if len(d.b) > 0 {
 		d.bad = true
 	}
@@ -150,6 +224,45 @@ func Decode(b []byte) (*Weave, error) {
 		return nil, ErrDamaged
 	}
 	return w, nil
+}
+
+func (d *decoder) source(w *Weave, i int, last uint32) {
+	s, a := &w.Sources[i], &w.acts[i]
+	s.Change = last + d.uint32()
+	if i > 0 && s.Change <= last {
+		d.bad = true
+	}
+	ord := d.uvarint()
+	s.Ord, s.Size = uint32(ord>>sourceBits), d.uint32()
+	if ord>>sourceBits > math.MaxUint32 {
+		d.bad = true
+	}
+	if ord&sourceHash != 0 {
+		copy(s.Hash[:], d.bytes(uint64(len(s.Hash))))
+	}
+	if ord&sourceUndoes != 0 {
+		a.undo = &Undoing{Change: d.uint32(), Gains: d.numbers()}
+	}
+	a.restores, a.solves = ord&sourceRestores != 0, ord&sourceSolves != 0
+	w.odd = w.odd || a.restores || a.undo != nil
+	if raw := d.bytes(d.uvarint()); len(raw) > 0 {
+		a.raw = raw
+	}
+}
+
+func (d *decoder) twins(w *Weave, t *twins) {
+	t.len = d.uint32()
+	t.at = make([]change.Pos, d.count(2))
+	for i := range t.at {
+		p := change.Pos{Change: d.uint32(), Off: d.uint32()}
+		if s, ok := w.Source(p.Change); !ok || uint64(p.Off)+uint64(t.len) > uint64(s.Size) {
+			d.bad = true
+		}
+		t.at[i] = p
+	}
+	if t.len == 0 || len(t.at) < 2 {
+		d.bad = true
+	}
 }
 
 func (d *decoder) run(w *Weave, r, prev *Run) {
@@ -230,6 +343,31 @@ func (d *decoder) count(size int) int {
 		return 0
 	}
 	return int(v)
+}
+
+// bytes gives the next n bytes of what is decoded, not a copy.
+func (d *decoder) bytes(n uint64) []byte {
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, nil
+		return nil
+	}
+	b := d.b[:n:n]
+	d.b = d.b[n:]
+	return b
+}
+
+// numbers reads what appendNumbers wrote.
+func (d *decoder) numbers() []uint32 {
+	m := make([]uint32, d.count(1))
+	last := uint32(0)
+	for i := range m {
+		m[i] = last + d.uint32()
+		if i > 0 && m[i] <= last {
+			d.bad = true
+		}
+		last = m[i]
+	}
+	return m
 }
 
 func (d *decoder) set(w *Weave) Set {

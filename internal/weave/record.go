@@ -2,7 +2,6 @@ package weave
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 )
@@ -16,8 +15,8 @@ func (w *Weave) Record(edits []Edit) (hunks []change.Hunk, deps []uint32, err er
 	shown, i := 0, 0 // shown: bytes that show before run i
 	for _, e := range edits {
 		// l: the run that holds the last shown byte before A0, at byte ln of it; -1 at the start.
-		for i < len(w.Runs) && (w.Runs[i].Dead != 0 || shown+int(w.Runs[i].Len) < e.A0) {
-			if w.Runs[i].Dead == 0 {
+		for i < len(w.Runs) && (!w.Runs[i].Shown() || shown+int(w.Runs[i].Len) < e.A0) {
+			if w.Runs[i].Shown() {
 				shown += int(w.Runs[i].Len)
 			}
 			i++
@@ -45,6 +44,9 @@ func (w *Weave) Record(edits []Edit) (hunks []change.Hunk, deps []uint32, err er
 			return nil, nil, err
 		}
 		deps = g.deps
+		if len(w.twins) > 0 {
+			deps = w.deleteTwins(&h, deps)
+		}
 		hunks = append(hunks, h)
 	}
 	return hunks, deps, nil
@@ -91,7 +93,7 @@ func (g *gap) walk(h *change.Hunk, l int, cut uint32, n int) error {
 		} else {
 			g.covered(r.Before)
 		}
-		if r.Dead != 0 {
+		if !r.Shown() {
 			continue
 		}
 		take := min(r.Len-cut, uint32(n))
@@ -119,36 +121,16 @@ func (g *gap) walk(h *change.Hunk, l int, cut uint32, n int) error {
 
 func (g *gap) delete(h *change.Hunk, s change.Stretch) {
 	g.deps = append(g.deps, s.Change)
-	if k := len(h.Del); k > 0 && h.Del[k-1].Change == s.Change && h.Del[k-1].Off+h.Del[k-1].Len == s.Off {
-		h.Del[k-1].Len += s.Len
-		return
-	}
-	h.Del = append(h.Del, s)
+	h.Del = appendStretch(h.Del, s)
 }
 
-// Clone gives a copy that can be changed on its own.
-func (w *Weave) Clone() *Weave {
-	return &Weave{Runs: slices.Clone(w.Runs), Tail: w.Tail, Sources: slices.Clone(w.Sources), sets: slices.Clone(w.sets)}
-}
-
-// At gives the file as the changes for which in is true have it: a view of an older state.
-func (w *Weave) At(in func(uint32) bool) *Weave {
-	v := &Weave{Sources: w.Sources, Tail: w.Tail, sets: w.sets}
-	for _, r := range w.Runs {
-		if !in(r.Change) {
-			continue
-		}
-		dead := Set(0)
-		for _, d := range w.Members(r.Dead) {
-			if in(d) {
-				dead = r.Dead
-				break
-			}
-		}
-		r.Dead = dead
-		v.Runs = append(v.Runs, r)
+// appendStretch keeps stretches maximal.
+func appendStretch(to []change.Stretch, s change.Stretch) []change.Stretch {
+	if k := len(to); k > 0 && to[k-1].Change == s.Change && to[k-1].Off+to[k-1].Len == s.Off {
+		to[k-1].Len += s.Len
+		return to
 	}
-	return v
+	return append(to, s)
 }
 
 // Latest gives every change that is among the latest over some place of the file, in no order and with repeats: all

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/oracle"
 	"pgregory.net/rapid"
 )
 
@@ -104,12 +105,23 @@ func TestAgainstDefinition(t *testing.T) {
 			if d := cmp.Diff(w.Encode(nil), again.Encode(nil)); d != "" {
 				t.Fatal("encodes otherwise once decoded")
 			}
-			if old := w.At(func(x uint32) bool { return x < c }); render(old, n.text) != render(before, n.text) {
-				t.Fatalf("seen without %d: %q, was %q", c, render(old, n.text), render(before, n.text))
+			old, err := w.Only(func(x uint32) bool { return x < c }, linear(anc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(elements(before), elements(old)); d != "" {
+				t.Fatalf("seen without %d (-before +now):\n%s", c, d)
 			}
 		}
 	})
 }
+
+// linear is a history in which changes are ordered by their number.
+type linear map[uint32]map[uint32]bool
+
+func (l linear) Less(a, b uint32) bool                      { return a < b }
+func (l linear) Reaches(a, b uint32) bool                   { return a == b || l[a][b] }
+func (l linear) SameText(_, _ change.Stretch) (bool, error) { return false, nil }
 
 func compare(t *rapid.T, w *Weave, n *naive) {
 	if got, want := render(w, n.text), n.render(); got != want {
@@ -156,10 +168,35 @@ func FuzzDecode(f *testing.F) {
 	h, _, _ := w.Record([]Edit{{2, 4, 0, 2}})
 	_ = w.Apply(Source{Change: 1, Size: 2}, h)
 	f.Add(w.Encode(nil))
+	for seed := range int64(20) {
+		s := oracle.NewStory(seed)
+		r := replicas{h: history{s.World}}
+		all := New(r.h.patch(0).Source)
+		for range 12 {
+			s.Next()
+		}
+		for c := uint32(1); int(c) < len(s.Changes); c++ {
+			var err error
+			if all, err = all.Add(r.h.patch(c), r.h); err != nil {
+				f.Fatal(err)
+			}
+		}
+		f.Add(all.Encode(nil))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if w, err := Decode(b); err == nil {
-			_ = w.Size()
-			_, _, _ = w.Record([]Edit{{0, 1, 0, 1}})
+		w, err := Decode(b)
+		if err != nil {
+			return
+		}
+		_ = w.Size()
+		_, _, _ = w.Record([]Edit{{0, 1, 0, 1}})
+		if v, err := w.View(linear{}); err == nil {
+			_, _, _ = v.Record(v.Segments(func(int) bool { return false }), [][]Edit{{{0, 1, 0, 1}}})
+		}
+		odd, _ := w.Only(func(c uint32) bool { return c%2 == 1 }, linear{})
+		even, _ := w.Only(func(c uint32) bool { return c%2 == 0 }, linear{})
+		if odd != nil && even != nil {
+			_, _ = Merge(odd, even, linear{})
 		}
 	})
 }

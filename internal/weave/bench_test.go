@@ -1,0 +1,161 @@
+package weave
+
+import (
+	"math/rand"
+	"strconv"
+	"testing"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// sides is a history of two lines of changes on one base: 1, 3, 5 and 2, 4, 6. A union's resolution would end it.
+type sides struct{}
+
+func (sides) Less(a, b uint32) bool                      { return a*2654435761 < b*2654435761 }
+func (sides) Reaches(a, b uint32) bool                   { return b == 0 || a >= b && (a-b)%2 == 0 }
+func (sides) SameText(_, _ change.Stretch) (bool, error) { return false, nil }
+
+// twoSides is a file of lines of 20 bytes that two sides edited n times each, one line a time, anywhere or in its own
+// half.
+func twoSides(b *testing.B, lines, n int, apart bool) (x, y *Weave) {
+	b.Helper()
+	rng := rand.New(rand.NewSource(1))
+	base := New(Source{Change: 0, Size: uint32(lines * 20)})
+	out := [2]*Weave{base, base.Clone()}
+	for c := 1; c <= 2*n; c++ {
+		w := out[(c-1)%2]
+		at := rng.Intn(lines)
+		if apart {
+			at = at/2 + (c-1)%2*lines/2
+		}
+		hunks, _, err := w.Record([]Edit{{at * 20, at*20 + 20, 0, 20}})
+		if err == nil {
+			err = w.Apply(Source{Change: uint32(c), Size: 20}, hunks)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	return out[0], out[1]
+}
+
+func BenchmarkMerge(b *testing.B) {
+	for _, k := range []struct {
+		name     string
+		lines, n int
+		apart    bool
+	}{{"1000 changes apart", 20_000, 500, true}, {"20000 changes apart", 20_000, 10_000, true}, {"1000 changes anywhere", 20_000, 500, false},
+		{"20000 changes anywhere", 200_000, 10_000, false}, {"1000 changes of 10 lines", 10, 500, false}} {
+		b.Run(k.name, func(b *testing.B) {
+			x, y := twoSides(b, k.lines, k.n, k.apart)
+			for b.Loop() {
+				m, err := Merge(x, y, sides{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(m.open)), "conflicts")
+				b.ReportMetric(float64(len(m.Runs)), "runs")
+			}
+		})
+	}
+}
+
+// A file of ten thousand changes without the last of them.
+func BenchmarkWithout(b *testing.B) {
+	x, y := twoSides(b, 20_000, 5_000, true)
+	m, err := Merge(x, y, sides{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	last := uint32(10_000)
+	for b.Loop() {
+		if _, err := m.Only(func(c uint32) bool { return c != last }, sides{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkView(b *testing.B) {
+	for _, k := range []struct {
+		name     string
+		lines, n int
+	}{{"46 conflicts", 20_000, 500}, {"1539 conflicts", 200_000, 10_000}} {
+		b.Run(k.name, func(b *testing.B) {
+			x, y := twoSides(b, k.lines, k.n, false)
+			m, err := Merge(x, y, sides{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := m.View(sides{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// known is a history as a list of what each change knows of.
+type known []map[uint32]bool
+
+func (k known) Less(a, b uint32) bool                      { return a < b }
+func (k known) Reaches(a, b uint32) bool                   { return a == b || k[a][b] }
+func (k known) SameText(_, _ change.Stretch) (bool, error) { return false, nil }
+
+// They edit one line again and again; each time we unite with them and settle the conflict. It tells what the last rounds
+// cost.
+func BenchmarkRounds(b *testing.B) {
+	for _, rounds := range []int{10, 50, 250} {
+		b.Run(strconv.Itoa(rounds), func(b *testing.B) {
+			h := known{nil}
+			record := func(w *Weave, hunks []change.Hunk, err error) {
+				past := map[uint32]bool{}
+				for _, s := range w.Sources {
+					past[s.Change] = true
+				}
+				c := uint32(len(h))
+				h = append(h, past)
+				if err == nil {
+					err = w.Apply(Source{Change: c, Size: 20}, hunks)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			edit := func(w *Weave) {
+				hunks, _, err := w.Record([]Edit{{20, 40, 0, 20}})
+				record(w, hunks, err)
+			}
+			they := New(Source{Change: 0, Size: 60})
+			we := they.Clone()
+			edit(we)
+			round := func() {
+				m, err := Merge(we, they, h)
+				if err != nil {
+					b.Fatal(err)
+				}
+				v, err := m.View(h)
+				if err != nil {
+					b.Fatal(err)
+				}
+				segments := v.Segments(func(int) bool { return false })
+				n := int(size(segments[0].Text))
+				hunks, _, err := v.Record(segments, [][]Edit{{{20, n - 20, 0, 20}}})
+				record(m, hunks, err)
+				we = m
+			}
+			for range rounds {
+				edit(they)
+				round()
+			}
+			before := we
+			for b.Loop() {
+				b.StopTimer()
+				we = before
+				edit(they)
+				b.StartTimer()
+				round()
+			}
+		})
+	}
+}

@@ -1,0 +1,205 @@
+package weave
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// Only gives the weave of those changes for which in is true. They must be closed under dependency: it is the weave
+// of an older state, or of one without a change.
+func (w *Weave) Only(in func(uint32) bool, h History) (*Weave, error) {
+	p := part{in: in, h: h, w: w, out: &Weave{}}
+	p.sources()
+	p.runs()
+	p.rights()
+	if err := p.covers(); err != nil {
+		return nil, err
+	}
+	if err := p.out.settle(); err != nil {
+		return nil, err
+	}
+	p.out.join()
+	if err := p.conflicts(); err != nil {
+		return nil, err
+	}
+	return p.out, nil
+}
+
+// part takes some changes out of a weave.
+type part struct {
+	in  func(uint32) bool
+	h   History
+	w   *Weave
+	out *Weave
+	// Of each cover of w, what it is without the changes that are left out; one that had such a member is not to be
+	// known from w alone.
+	known map[Cover]Cover
+	lost  bool
+	// reopens: what is left out may have closed a conflict, or undone one of its changes.
+	reopens bool
+}
+
+// unknown marks a cover that must be found anew: no list has so high a number.
+var unknown = Cover{Add: 1<<32 - 1}
+
+func (p *part) sources() {
+	for i, s := range p.w.Sources {
+		a := p.w.acts[i]
+		if !p.in(s.Change) {
+			p.reopens = p.reopens || a.solves || a.undo != nil
+			continue
+		}
+		p.out.Sources, p.out.acts = append(p.out.Sources, s), append(p.out.acts, a)
+		p.out.odd = p.out.odd || a.undo != nil || a.restores
+	}
+	for _, t := range p.w.twins {
+		t.at = slices.DeleteFunc(slices.Clone(t.at), func(m change.Pos) bool { return !p.in(m.Change) })
+		if len(t.at) > 1 {
+			p.out.twins = append(p.out.twins, t)
+			p.out.odd = true
+		}
+	}
+}
+
+// conflicts finds which are open.
+func (p *part) conflicts() error {
+	if p.reopens {
+		return p.out.openPairs(p.h)
+	}
+	for _, o := range p.w.open {
+		if p.in(o[0].Change) && p.in(o[1].Change) {
+			p.out.open = append(p.out.open, o)
+		}
+	}
+	return nil
+}
+
+func (p *part) runs() {
+	p.known = map[Cover]Cover{}
+	dead := map[Set]Set{}
+	for _, r := range p.w.Runs {
+		if !p.in(r.Change) {
+			continue
+		}
+		d, ok := dead[r.Dead]
+		if !ok {
+			d = p.out.set(slices.DeleteFunc(slices.Clone(p.w.Members(r.Dead)), func(c uint32) bool { return !p.in(c) }))
+			dead[r.Dead] = d
+		}
+		r.Dead, r.Turned = d, false
+		r.Before, r.Inside = p.cover(r.Before), p.cover(r.Inside)
+		p.out.Runs = append(p.out.Runs, r)
+	}
+	p.out.Tail = p.cover(p.w.Tail)
+}
+
+func (p *part) cover(c Cover) Cover {
+	k, ok := p.known[c]
+	if !ok {
+		add, del := p.w.Members(c.Add), p.w.Members(c.Del)
+		out := func(c uint32) bool { return !p.in(c) }
+		if slices.ContainsFunc(add, out) || slices.ContainsFunc(del, out) {
+			k, p.lost = unknown, true
+		} else {
+			k = Cover{p.out.set(add), p.out.set(del)}
+		}
+		p.known[c] = k
+	}
+	return k
+}
+
+// rights finds which runs still have a right child: the line after, or a head.
+func (p *part) rights() {
+	parents := map[change.Pos]bool{}
+	for i := range p.out.Runs {
+		switch r := &p.out.Runs[i]; {
+		case !r.Head:
+			parents[change.Pos{Change: r.Change, Off: r.Off}] = true
+		case !r.Left:
+			parents[r.Parent] = true
+		}
+	}
+	for i := range p.out.Runs {
+		r := &p.out.Runs[i]
+		r.HasRight = r.HasRight && parents[change.Pos{Change: r.Change, Off: r.Off + r.Len}]
+	}
+}
+
+// reach is the gap of one hunk over the runs: the places before run from to before run to.
+type reach struct {
+	change   uint32
+	adds     bool
+	from, to int
+}
+
+// covers finds the covers that are not known, from all gaps over their places.
+func (p *part) covers() error {
+	if !p.lost {
+		return nil
+	}
+	gaps, err := p.gaps()
+	if err != nil {
+		return err
+	}
+	var over []reach
+	find := func(c *Cover, upTo int) {
+		if *c != unknown {
+			return
+		}
+		var add, del []uint32
+		for _, g := range over {
+			if g.to >= upTo {
+				if g.adds {
+					add = append(add, g.change)
+				} else {
+					del = append(del, g.change)
+				}
+			}
+		}
+		*c = p.out.latest(add, del, p.h)
+	}
+	for i := range len(p.out.Runs) + 1 {
+		over = slices.DeleteFunc(over, func(g reach) bool { return g.to < i })
+		for len(gaps) > 0 && gaps[0].from == i {
+			over = append(over, gaps[0])
+			gaps = gaps[1:]
+		}
+		if i == len(p.out.Runs) {
+			find(&p.out.Tail, i)
+			break
+		}
+		find(&p.out.Runs[i].Before, i)
+		find(&p.out.Runs[i].Inside, i+1)
+	}
+	return nil
+}
+
+// gaps gives every gap by where it begins. Runs are cut at gaps' ends first: a gap may end where later ones hid it.
+func (p *part) gaps() ([]reach, error) {
+	var ends []change.Pos
+	var gaps []reach
+	var at []change.Hunk
+	for i := range p.out.Sources {
+		err := p.out.eachHunk(i, func(h hunk) {
+			ends = append(ends, h.parts[0].L, h.parts[0].R)
+			at = append(at, h.parts[0])
+			gaps = append(gaps, reach{change: h.change, adds: h.adds()})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	p.out.cut(ends)
+	places := p.out.places()
+	for i := range gaps {
+		s, err := places.span(at[i].L, at[i].R)
+		if err != nil {
+			return nil, err
+		}
+		gaps[i].from, gaps[i].to = s.l.run(), s.r.run()
+	}
+	slices.SortFunc(gaps, func(a, b reach) int { return cmp.Compare(a.from, b.from) })
+	return gaps, nil
+}

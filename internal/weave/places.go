@@ -1,0 +1,145 @@
+package weave
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// places finds runs by what they hold. It stands until the weave's runs change.
+type places struct {
+	w    *Weave
+	runs []int32 // indexes of runs, by change and offset
+}
+
+func (w *Weave) places() places {
+	p := places{w, make([]int32, len(w.Runs))}
+	for i := range p.runs {
+		p.runs[i] = int32(i)
+	}
+	slices.SortFunc(p.runs, func(a, b int32) int {
+		x, y := &w.Runs[a], &w.Runs[b]
+		return cmp.Or(cmp.Compare(x.Change, y.Change), cmp.Compare(x.Off, y.Off))
+	})
+	return p
+}
+
+// from gives where in p.runs the run lies that holds a byte of a change, or the first after it.
+func (p places) from(c, off uint32) int {
+	return sort.Search(len(p.runs), func(i int) bool {
+		r := &p.w.Runs[p.runs[i]]
+		return r.Change > c || r.Change == c && uint64(r.Off)+uint64(r.Len) > uint64(off)
+	})
+}
+
+// holding gives the index of the run that holds a byte of a change.
+func (p places) holding(c, off uint32) (int, bool) {
+	i := p.from(c, off)
+	if i == len(p.runs) {
+		return 0, false
+	}
+	n := int(p.runs[i])
+	r := &p.w.Runs[n]
+	return n, r.Change == c && r.Off <= off
+}
+
+// each calls f with the index of every run that holds a part of a stretch, by offset.
+func (p places) each(s change.Stretch, f func(i int)) {
+	for k := p.from(s.Change, s.Off); k < len(p.runs); k++ {
+		r := &p.w.Runs[p.runs[k]]
+		if r.Change != s.Change || uint64(r.Off) >= uint64(s.Off)+uint64(s.Len) {
+			return
+		}
+		f(int(p.runs[k]))
+	}
+}
+
+// place is a place in the weave: the index of a run, and how far into it.
+type place uint64
+
+func (p place) run() int { return int(p >> 32) }
+
+func (p place) off() uint32 { return uint32(p) }
+
+func placeIn(run int, off uint32) place { return place(run)<<32 | place(off) }
+
+// span is the places from l to r, both of them.
+type span struct{ l, r place }
+
+func (a span) meets(b span) bool { return max(a.l, b.l) <= min(a.r, b.r) }
+
+func (a span) hull(b span) span { return span{min(a.l, b.l), max(a.r, b.r)} }
+
+// span gives the places of a gap.
+func (p places) span(l, r change.Pos) (span, error) {
+	s := span{0, placeIn(len(p.w.Runs), 0)}
+	if l != change.Start {
+		i, ok := p.holding(l.Change, l.Off-1)
+		if l.Off == 0 || !ok {
+			return s, fmt.Errorf("%w: no line ends at %d.%d", ErrMismatch, l.Change, l.Off)
+		}
+		s.l = placeIn(i+1, 0)
+		if run := &p.w.Runs[i]; l.Off < run.Off+run.Len {
+			s.l = placeIn(i, l.Off-run.Off)
+		}
+	}
+	if r != change.End {
+		i, ok := p.holding(r.Change, r.Off)
+		if !ok {
+			return s, fmt.Errorf("%w: no line begins at %d.%d", ErrMismatch, r.Change, r.Off)
+		}
+		s.r = placeIn(i, r.Off-p.w.Runs[i].Off)
+	}
+	return s, nil
+}
+
+// cut splits runs so that each of the places is an edge between two.
+func (w *Weave) cut(at []change.Pos) {
+	slices.SortFunc(at, comparePos)
+	at = slices.Compact(at)
+	var out []Run
+	for i := range w.Runs {
+		r := w.Runs[i]
+		k, _ := slices.BinarySearchFunc(at, change.Pos{Change: r.Change, Off: r.Off + 1}, comparePos)
+		if out == nil {
+			if k == len(at) || at[k].Change != r.Change || at[k].Off >= r.Off+r.Len {
+				continue
+			}
+			out = append(make([]Run, 0, len(w.Runs)+len(at)), w.Runs[:i]...)
+		}
+		for ; k < len(at) && at[k].Change == r.Change && at[k].Off < r.Off+r.Len; k++ {
+			var left Run
+			left, r = r.split(at[k].Off - r.Off)
+			out = append(out, left)
+		}
+		out = append(out, r)
+	}
+	if out != nil {
+		w.Runs = out
+	}
+}
+
+func comparePos(a, b change.Pos) int {
+	return cmp.Or(cmp.Compare(a.Change, b.Change), cmp.Compare(a.Off, b.Off))
+}
+
+// join makes one of adjacent runs that share their fate, so that a weave is the same by whatever way it came about.
+func (w *Weave) join() {
+	n := 0
+	for i := range w.Runs {
+		r := &w.Runs[i]
+		if n > 0 {
+			if last := &w.Runs[n-1]; last.continues(r) {
+				last.Len += r.Len
+				last.HasRight = r.HasRight
+				continue
+			}
+		}
+		w.Runs[n] = *r
+		n++
+	}
+	w.Runs = w.Runs[:n]
+}

@@ -1,0 +1,201 @@
+package weave
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// region is a maximal chain of open conflicts whose hulls overlap.
+type region struct {
+	v     *View
+	pairs []Pair
+	of    map[uint32]bool // the changes of its pairs
+	at    span
+	hull  change.Span
+	lo    int // the runs in the hull are lo to hi-1
+	hi    int
+	// The runs in the hull and the twins of these elsewhere. The hull's first is runs[far].
+	runs  []int
+	far   int
+	acts  []int // the sources with a hunk that meets the hull
+	sides []side
+	base  []bool // as a side's
+	// The block is runs first to last: the least stretch that holds every run on which sides disagree. first > last: they
+	// agree, and no block is shown.
+	first, last int
+	split       map[int]bool // runs on which sides disagree, by the first of their twins
+	whole       map[int]bool // runs that the whole set shows, the same way
+}
+
+// side is what one party of a region shows.
+type side struct {
+	by    []uint32
+	shown []bool // of each of the region's runs
+}
+
+// findRegions chains the open conflicts and finds who acts where.
+func (v *View) findRegions(hunks []located) error {
+	byID := map[HunkID]*located{}
+	for i := range hunks {
+		byID[hunks[i].id()] = &hunks[i]
+	}
+	var all []*region
+	for _, p := range v.w.open {
+		a, b := byID[p[0]], byID[p[1]]
+		if a == nil || b == nil {
+			return ErrDamaged
+		}
+		n := &region{v: v, pairs: []Pair{p}, at: a.at.hull(b.at), hull: change.Span{L: a.parts[0].L, R: a.parts[0].R}}
+		if b.at.l < a.at.l {
+			n.hull.L = b.parts[0].L
+		}
+		if b.at.r > a.at.r {
+			n.hull.R = b.parts[0].R
+		}
+		all = append(all, n)
+	}
+	slices.SortStableFunc(all, func(a, b *region) int { return cmp.Compare(a.at.l, b.at.l) })
+	for _, r := range all {
+		if n := len(v.regions); n > 0 && v.regions[n-1].at.meets(r.at) {
+			v.regions[n-1].chain(r)
+			continue
+		}
+		v.regions = append(v.regions, r)
+	}
+	for i := range hunks {
+		h := &hunks[i]
+		k, _ := v.w.source(h.change)
+		first, _ := slices.BinarySearchFunc(v.regions, h.at.l, func(r *region, l place) int { return cmp.Compare(r.at.r, l) })
+		for _, r := range v.regions[first:] {
+			if !r.at.meets(h.at) {
+				break
+			}
+			r.acts = append(r.acts, k)
+		}
+	}
+	for _, r := range v.regions {
+		r.extend()
+	}
+	return nil
+}
+
+// chain takes in a region that begins where this one has not ended.
+func (r *region) chain(next *region) {
+	r.pairs = append(r.pairs, next.pairs...)
+	if next.at.r > r.at.r {
+		r.hull.R = next.hull.R
+	}
+	r.at = r.at.hull(next.at)
+}
+
+// extend finds the region's runs, which are cut where hulls end, and whose pairs they are.
+func (r *region) extend() {
+	r.lo, r.hi = r.at.l.run(), r.at.r.run()
+	for i := r.lo; i < r.hi; i++ {
+		r.runs = append(r.runs, i)
+		if t, ok := r.v.l.twins[i]; ok {
+			r.runs = append(r.runs, r.v.l.members[t.first]...)
+		}
+	}
+	slices.Sort(r.runs)
+	r.runs = slices.Compact(r.runs)
+	r.far, _ = slices.BinarySearch(r.runs, r.lo)
+	r.acts = slices.Compact(r.acts)
+	r.of = map[uint32]bool{}
+	for _, p := range r.pairs {
+		r.of[p[0].Change], r.of[p[1].Change] = true, true
+	}
+}
+
+// name is that of the region's least hunk by hash, whatever else is open.
+func (r *region) name() HunkID {
+	best := r.pairs[0][0]
+	for _, p := range r.pairs {
+		for _, id := range p {
+			if id.Change == best.Change && id.Index < best.Index || id.Change != best.Change && r.v.h.Less(id.Change, best.Change) {
+				best = id
+			}
+		}
+	}
+	return best
+}
+
+// bound finds the block. If it hid a run that the whole set shows, one more side shows everything.
+func (r *region) bound() {
+	v := r.v
+	sides, stands := map[int]int{}, map[int]bool{} // by the first of its twins: how many sides show it
+	for _, s := range r.sides {
+		for at, ok := range s.shown {
+			if ok {
+				sides[v.l.first(r.runs[at])]++
+				stands[r.runs[at]] = true
+			}
+		}
+	}
+	r.whole, r.split = map[int]bool{}, map[int]bool{}
+	for _, i := range r.runs {
+		if v.shown[i] {
+			r.whole[v.l.first(i)] = true
+		}
+	}
+	hides := false
+	r.first, r.last = len(v.w.Runs), -1
+	for i := r.lo; i < r.hi; i++ {
+		k := v.l.first(i)
+		n := sides[k]
+		if n != 0 && n != len(r.sides) || (n != 0) != r.whole[k] {
+			r.split[k] = true
+			if stands[i] || v.shown[i] {
+				r.first, r.last = min(r.first, i), i
+			}
+		}
+		hides = hides || v.shown[i] && n == 0
+	}
+	if r.first <= r.last {
+		r.first, r.last = r.grow(r.first, -1), r.grow(r.last, 1)
+	}
+	if hides {
+		all := side{shown: make([]bool, len(r.runs))}
+		for at, i := range r.runs {
+			all.shown[at] = v.shown[i]
+		}
+		r.sides = append(r.sides, all)
+	}
+}
+
+// grow takes in the base's own runs beside the block.
+func (r *region) grow(i, step int) int {
+	v := r.v
+	for k := i + step; r.lo <= k && k < r.hi; k += step {
+		if r.base[r.index(k)] && !r.whole[v.l.first(k)] {
+			i = k
+		} else if v.l.counts(v.w.Runs[k].Change, v.live) {
+			break
+		}
+	}
+	return i
+}
+
+// shows reports whether a side shows a run of the block. A run on which all sides agree stands where the whole set
+// shows it.
+func (r *region) shows(side []bool, i int) bool {
+	if k := r.v.l.first(i); !r.split[k] && r.whole[k] {
+		return r.v.shown[i]
+	}
+	return side[r.index(i)]
+}
+
+// index gives where among the region's runs one of the hull is.
+func (r *region) index(i int) int { return r.far + i - r.lo }
+
+// stretches is what a side, or the base, shows in the block.
+func (r *region) stretches(side []bool) (out []change.Stretch) {
+	for i := r.first; i <= r.last; i++ {
+		if run := &r.v.w.Runs[i]; r.shows(side, i) {
+			out = appendStretch(out, change.Stretch{Change: run.Change, Off: run.Off, Len: run.Len})
+		}
+	}
+	return out
+}

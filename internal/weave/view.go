@@ -1,0 +1,134 @@
+package weave
+
+import (
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// View is a file as a person sees it: stretches of text, and a block where conflicts are open. It is a picture of the
+// weave as it was.
+type View struct {
+	Items []Item
+
+	w       *Weave // a copy, its runs cut where sides may differ
+	h       History
+	l       *looking
+	live    counting
+	shown   []bool // of each run
+	regions []*region
+}
+
+// Item is a stretch that shows, or a block.
+type Item struct {
+	change.Stretch
+	Block *Block
+}
+
+// Block is a region of open conflicts as it is shown.
+type Block struct {
+	Name  HunkID // the same whatever else is open: its least hunk by hash
+	Pairs []Pair
+	Sides []Side
+	Base  []change.Stretch
+
+	region *region
+}
+
+// Side is what one party of a conflict shows. By is the changes that it is named by, by their hashes: none when it
+// shows all that the others would hide.
+type Side struct {
+	By   []uint32
+	Show []change.Stretch
+}
+
+// View shows the file.
+func (w *Weave) View(h History) (*View, error) {
+	v := &View{w: w.Clone(), h: h}
+	var err error
+	if err = v.cutAtHulls(); err != nil {
+		return nil, err
+	}
+	v.live = v.l.without(nil)
+	v.shown = v.l.shown(v.l.all(), v.live)
+	if len(v.w.open) > 0 {
+		hunks, err := v.l.places.locate(func(int) bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		if err := v.findRegions(hunks); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range v.regions {
+		r.divide()
+		r.bound()
+	}
+	v.items()
+	return v, nil
+}
+
+// cutAtHulls cuts the runs where hunks with open conflicts end.
+func (v *View) cutAtHulls() (err error) {
+	open := map[uint32]bool{}
+	for _, p := range v.w.open {
+		open[p[0].Change], open[p[1].Change] = true, true
+	}
+	var ends []change.Pos
+	for i := range v.w.Sources {
+		if !open[v.w.Sources[i].Change] {
+			continue
+		}
+		if err := v.w.eachHunk(i, func(h hunk) { ends = append(ends, h.parts[0].L, h.parts[0].R) }); err != nil {
+			return err
+		}
+	}
+	v.w.cut(ends)
+	v.l, err = v.w.looking()
+	return err
+}
+
+func (v *View) items() {
+	blocks := map[int]*region{}
+	for _, r := range v.regions {
+		if r.first <= r.last {
+			blocks[r.first] = r
+		}
+	}
+	for i := 0; i < len(v.w.Runs); i++ {
+		run := &v.w.Runs[i]
+		if r := blocks[i]; r != nil {
+			v.Items = append(v.Items, Item{Block: r.block()})
+			i = r.last
+			continue
+		}
+		if !v.shown[i] {
+			continue
+		}
+		s := change.Stretch{Change: run.Change, Off: run.Off, Len: run.Len}
+		if n := len(v.Items); n > 0 && v.Items[n-1].Block == nil && v.Items[n-1].Change == s.Change && v.Items[n-1].Off+v.Items[n-1].Len == s.Off {
+			v.Items[n-1].Len += s.Len
+			continue
+		}
+		v.Items = append(v.Items, Item{Stretch: s})
+	}
+}
+
+func (r *region) block() *Block {
+	b := &Block{Name: r.name(), Pairs: slices.Clone(r.pairs), Base: r.stretches(r.base), region: r}
+	slices.SortFunc(b.Pairs, comparePairs)
+	for _, s := range r.sides {
+		b.Sides = append(b.Sides, Side{s.by, r.stretches(s.shown)})
+	}
+	return b
+}
+
+func (v *View) byHash(a, b uint32) int {
+	switch {
+	case a == b:
+		return 0
+	case v.h.Less(a, b):
+		return -1
+	}
+	return 1
+}
