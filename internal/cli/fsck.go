@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"runtime/debug"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -8,6 +9,9 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/repo"
 )
+
+// fsckMemory is where garbage collection begins while a repository is checked: beside it the log is mapped.
+const fsckMemory = 192 << 20
 
 func fsckCommand(a *app) *cobra.Command {
 	var quick bool
@@ -25,6 +29,7 @@ Nothing is written. What is damaged is told with what it affects and what mends 
 			if err != nil {
 				return err
 			}
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(fsckMemory))
 			began := a.now()
 			res, err := r.Fsck(a.interruptible(), repo.FsckOptions{Quick: quick})
 			if err != nil {

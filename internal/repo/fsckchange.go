@@ -153,13 +153,15 @@ func (c *checker) states() error {
 	c.res.States = uint64(n)
 	tree := newStateTree(n)
 	err := c.each("Checking states", n, func(s uint32) {
+		tree.parent[s] = unknownParent
 		st, err := c.r.store.State(s)
 		if err == nil {
-			tree.parent[s] = st.Parent
-			err = c.state(s, &st)
+			if err = c.inRange(s, &st); err == nil {
+				tree.parent[s] = st.Parent
+				err = c.state(&st)
+			}
 		}
 		if err != nil {
-			tree.parent[s] = unknownParent
 			c.find(finding{Problem{Text: fmt.Sprintf("state %d: %v", s, err)}, -1, int64(s)})
 		}
 	})
@@ -170,10 +172,20 @@ func (c *checker) states() error {
 	return c.closures(tree)
 }
 
-func (c *checker) state(s uint32, st *store.State) error {
+// inRange checks that a state names only what was there before it.
+func (c *checker) inRange(s uint32, st *store.State) error {
 	if st.Parent >= int64(s) {
 		return fmt.Errorf("it follows state %d", st.Parent)
 	}
+	for _, n := range st.Changes {
+		if n >= c.r.store.NumChanges() {
+			return fmt.Errorf("it has change %d of %d", n, c.r.store.NumChanges())
+		}
+	}
+	return nil
+}
+
+func (c *checker) state(st *store.State) error {
 	var set state.SetHash
 	pos := uint64(0)
 	if st.Parent >= 0 {
@@ -190,9 +202,6 @@ func (c *checker) state(s uint32, st *store.State) error {
 		return fmt.Errorf("it has position %d, %d changes after %d", st.Pos, len(st.Changes), pos)
 	}
 	for _, n := range st.Changes {
-		if n >= c.r.store.NumChanges() {
-			return fmt.Errorf("it has change %d of %d", n, c.r.store.NumChanges())
-		}
 		set.Add(c.r.store.ChangeID(n))
 	}
 	if set.Bytes() != st.ID {
