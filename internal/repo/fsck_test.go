@@ -209,23 +209,34 @@ func TestFsckTellsDerivedDamage(t *testing.T) {
 	}
 }
 
-// A stored tree with right checksums and wrong files.
+// A stored tree with right checksums and wrong files, or with files known by their names where others stand.
 func TestFsckFindsAWrongTree(t *testing.T) {
-	w := settled(t)
-	w.with(t, func(r *Repo) error {
-		_, err := transact(r, func(tx *tx) (struct{}, error) {
-			other, err := r.tree(w.moments[1].state.Num)
-			check(t, err)
-			r.blocks.PutRoot(state.StateRoot{State: w.moments[2].state.Num, Root: other.Root()})
-			return struct{}{}, tx.commit("commit")
+	for _, tc := range []struct {
+		other int // the moment whose tree is taken
+		root  func(tip, other state.Root) state.Root
+		paths []string
+	}{
+		{1, func(_, other state.Root) state.Root { return other }, []string{"a", "d/b", "run.sh"}},
+		{0, func(tip, other state.Root) state.Root { tip.Files = other.Files; return tip }, nil},
+	} {
+		w := settled(t)
+		w.with(t, func(r *Repo) error {
+			_, err := transact(r, func(tx *tx) (struct{}, error) {
+				tip, err := r.tree(w.moments[2].state.Num)
+				check(t, err)
+				other, err := r.tree(w.moments[tc.other].state.Num)
+				check(t, err)
+				r.blocks.PutRoot(state.StateRoot{State: w.moments[2].state.Num, Root: tc.root(tip.Root(), other.Root())})
+				return struct{}{}, tx.commit("commit")
+			})
+			return err
 		})
-		return err
-	})
-	res, err := fsck(t, w.mem, false)
-	check(t, err)
-	if len(res.Problems) != 1 || !res.Problems[0].Derived || !slices.Equal(res.Problems[0].Paths, []string{"a", "d/b", "run.sh"}) ||
-		!slices.Equal(res.Problems[0].Names.Bookmarks, []string{"main"}) {
-		t.Errorf("%+v", res.Problems)
+		res, err := fsck(t, w.mem, false)
+		check(t, err)
+		if len(res.Problems) != 1 || !res.Problems[0].Derived || !slices.Equal(res.Problems[0].Paths, tc.paths) ||
+			!slices.Equal(res.Problems[0].Names.Bookmarks, []string{"main"}) {
+			t.Errorf("%+v", res.Problems)
+		}
 	}
 }
 
@@ -253,6 +264,9 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 		{"another hash than its name", func(change.ID) craft { return craft{rec: func(r *store.Record) { r.ID[3]++ }} }},
 		{"malformed", func(change.ID) craft {
 			return craft{rec: func(r *store.Record) { r.Body = append(r.Body, 0); r.ID = change.Sum(r.Meta, r.Body) }}
+		}},
+		{"extra field", func(change.ID) craft {
+			return craft{c: change.Change{Extra: []change.Field{{Key: "b"}, {Key: "a"}}}}
 		}},
 		{"more text", func(change.ID) craft { return craft{rec: func(r *store.Record) { r.Texts = []byte("text") }} }},
 		{"is missing", func(change.ID) craft {
@@ -311,6 +325,14 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 					s, err := tx.PutState(st)
 					check(t, err)
 					tx.view.Bookmarks["crafted"] = s
+					meta, body := change.Encode(&change.Change{Message: "on top"})
+					top := store.Record{ID: change.Sum(meta, body), Meta: meta, Body: body}
+					n, err = tx.PutChange(top, nil, 0)
+					check(t, err)
+					set.Add(top.ID)
+					s, err = tx.PutState(store.State{Parent: int64(s), Changes: []uint32{n}, Pos: st.Pos + 1, ID: set.Bytes()})
+					check(t, err)
+					tx.view.Bookmarks["top"] = s
 					return struct{}{}, tx.commit("commit")
 				})
 				return err
@@ -319,7 +341,7 @@ func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 			check(t, err)
 			for _, p := range res.Problems {
 				if strings.Contains(p.Text, tc.want) {
-					if p.Derived || p.Names == nil || !slices.Equal(p.Names.Bookmarks, []string{"crafted"}) {
+					if p.Derived || p.Names == nil || !slices.Equal(p.Names.Bookmarks, []string{"crafted", "top"}) {
 						t.Errorf("%+v", p)
 					}
 					if strings.HasPrefix(p.Text, "change") && p.Change != id {
