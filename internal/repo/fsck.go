@@ -61,18 +61,31 @@ const (
 // Fsck looks for damage in all that the repository holds. It writes nothing and takes no lock. An error says that it could
 // not look; what it found wrong is in the result.
 func (r *Repo) Fsck(ctx context.Context, o FsckOptions) (*FsckResult, error) {
-	c := &checker{r: r, ctx: ctx, bad: map[change.Hash]bool{}}
-	if err := c.log(o); err != nil {
-		return nil, err
-	}
-	if !o.Quick {
-		for _, step := range []func() error{c.changes, c.states, c.ops, c.trees} {
-			if err := step(); err != nil {
-				return nil, err
-			}
+	for again := false; ; again = true {
+		c := &checker{r: r, ctx: ctx, bad: map[change.Hash]bool{}}
+		if err := c.run(o); err != nil {
+			return nil, err
+		}
+		if len(c.found) == 0 || again {
+			return c.result(), nil
+		}
+		// What is missing may only have moved: another process packed the repository meanwhile.
+		if moved, err := r.store.Repacked(); err != nil || !moved || r.store.Refresh() != nil {
+			return c.result(), nil
 		}
 	}
-	return c.result(), nil
+}
+
+func (c *checker) run(o FsckOptions) error {
+	if err := c.log(o); err != nil || o.Quick {
+		return err
+	}
+	for _, step := range []func() error{c.changes, c.states, c.ops, c.trees} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checker collects what Fsck finds.

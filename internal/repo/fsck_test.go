@@ -89,6 +89,22 @@ func TestFsckCounts(t *testing.T) {
 	}
 }
 
+// Another process packs the repository between opening and looking.
+func TestFsckBesideGC(t *testing.T) {
+	for _, quick := range []bool{true, false} {
+		w := grown(t)
+		r, err := Open(memRoot, memOptions(w.mem))
+		check(t, err)
+		pack(t, w)
+		res, err := r.Fsck(context.Background(), FsckOptions{Quick: quick})
+		check(t, err)
+		if len(res.Problems) > 0 {
+			t.Errorf("%+v", res.Problems)
+		}
+		check(t, r.Close())
+	}
+}
+
 // turned is a copy in which bits of one byte of a file are turned.
 func turned(t testing.TB, m *vfs.Mem, name string, off int64, bits byte) *vfs.Mem {
 	t.Helper()

@@ -50,6 +50,13 @@ func (s *Store) LogSize() (sum int64) {
 	return sum
 }
 
+// Repacked reports whether another process packed the log since this one last looked.
+func (s *Store) Repacked() (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moved(s.now.Load().log)
+}
+
 // Audit reads the whole log up to the last operation, checks each frame and what it says against those before it, and
 // holds the index files against what they are derived from. It writes nothing, takes no lock, and goes on behind damage.
 // Its error is only that of ctx.
