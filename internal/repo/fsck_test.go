@@ -256,6 +256,30 @@ func TestFsckFindsAWrongTree(t *testing.T) {
 	}
 }
 
+// A stored tree that says of a text what its lines do not make.
+func TestFsckPutsTextsTogether(t *testing.T) {
+	w := settled(t)
+	w.with(t, func(r *Repo) error {
+		_, err := transact(r, func(tx *tx) (struct{}, error) {
+			tree, err := r.tree(w.moments[2].state.Num)
+			check(t, err)
+			e, _, err := tree.Get("a")
+			check(t, err)
+			e.Hash[0]++
+			tree, err = tree.Edit([]state.Edit{{Path: "a", Entry: e}})
+			check(t, err)
+			r.blocks.PutRoot(state.StateRoot{State: w.moments[2].state.Num, Root: tree.Root()})
+			return struct{}{}, tx.commit("commit")
+		})
+		return err
+	})
+	res, err := fsck(t, w.mem, false)
+	check(t, err)
+	if len(res.Problems) != 2 || !strings.Contains(res.Problems[0].Text+res.Problems[1].Text, "make another text") {
+		t.Errorf("%+v", res.Problems)
+	}
+}
+
 // Changes and states that the store takes and no command makes.
 func TestFsckFindsWhatDoesNotFit(t *testing.T) {
 	file := func(path string) []change.File {

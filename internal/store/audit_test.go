@@ -105,3 +105,57 @@ func auditDamaged(t *testing.T, mem *vfs.Mem, name string, b []byte) {
 		}
 	}
 }
+
+// A content with another hash than its name, sealed as if it were right.
+func TestAuditProvesHashes(t *testing.T) {
+	mem, _ := smallStore(t, 7, 20, segmentSize)
+	s := open(t, mem)
+	name := "log/00000001.seg"
+	b := files(t, mem)[name]
+	altered := 0
+	for n := range s.NumBlobs() {
+		rec, tb, _ := s.record(blobsCol, n)
+		r := parseBlobRecord(rec)
+		f, err := s.frame(r.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.kind != kindBlobs || f.codec != codecRaw || len(f.stored) == 0 {
+			continue
+		}
+		worse := slices.Clone(b)
+		frame := worse[r.at.off():][:f.size()]
+		frame[headerSize+len(f.table)] ^= 1
+		seal(frame, tb.logID, r.at)
+		write(t, mem, name, worse)
+		for _, quick := range []bool{true, false} {
+			faults, _, err := audit(t, mem, quick)
+			if err != nil || quick && len(faults) > 0 || !quick && (len(faults) == 0 || !errors.Is(faults[0].Err, errBlobHash)) {
+				t.Fatalf("quick %v: %v, %v", quick, faults, err)
+			}
+		}
+		altered++
+	}
+	if altered == 0 {
+		t.Error("no content lies there as it is")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRepacked(t *testing.T) {
+	mem, _ := smallStore(t, 7, 20, segmentSize)
+	s, other := open(t, mem), open(t, mem)
+	for _, want := range []bool{false, true} {
+		if got, err := s.Repacked(); err != nil || got != want {
+			t.Errorf("repacked: %v, %v", got, err)
+		}
+		if err := repackAll(other); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(s.Close(), other.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
