@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -276,7 +277,7 @@ func (a *auditor) indexFault(name string, off int64, err error) {
 
 // headers looks at how head and the index files begin. One of another log is only old: a repack was cut short.
 func (a *auditor) headers() {
-	if b, err := a.s.fsys.ReadFile(a.s.dir+"/"+headName, headFixed+maxHint+headSum); err == nil {
+	if b, err := a.s.fsys.ReadFile(filepath.Join(a.s.dir, headName), headFixed+maxHint+headSum); err == nil {
 		id := a.t.logID
 		if len(b) >= 16 {
 			id = binary.LittleEndian.Uint64(b[8:])
@@ -286,8 +287,11 @@ func (a *auditor) headers() {
 		}
 	}
 	header := func(name, path, magic string, c column, has bool) {
+		if has {
+			return
+		}
 		b, err := a.s.fsys.ReadFile(path, maxSegment)
-		if err != nil || has || len(b) <= indexHeader {
+		if err != nil || len(b) <= indexHeader {
 			return
 		}
 		id, count := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
