@@ -77,15 +77,21 @@ func (r *Repo) Fsck(ctx context.Context, o FsckOptions) (*FsckResult, error) {
 }
 
 func (c *checker) run(o FsckOptions) error {
-	if err := c.log(o); err != nil || o.Quick {
-		return err
+	if o.Quick {
+		return c.log(o)
 	}
-	for _, step := range []func() error{c.changes, c.states, c.ops, c.trees} {
-		if err := step(); err != nil {
-			return err
+	// Making a tree again is for one core, and needs nothing of the rest.
+	trees := make(chan error, 1)
+	go func() { trees <- c.trees() }()
+	err := c.log(o)
+	for _, step := range []func() error{c.changes, c.states, c.ops} {
+		if err == nil {
+			err = step()
 		}
 	}
-	return nil
+	c.r.opt.Progress.Begin("Checking trees", 0, false)
+	defer c.r.opt.Progress.End()
+	return cmp.Or(err, <-trees)
 }
 
 // checker collects what Fsck finds.
@@ -149,11 +155,16 @@ func (c *checker) log(o FsckOptions) error {
 	return err
 }
 
-// each calls fn for every number below n, on all cores.
+// each is parallel with a bar.
 func (c *checker) each(what string, n uint32, fn func(i uint32)) error {
-	const take = 64 // at a time: neighbours often lie in one frame
 	c.r.opt.Progress.Begin(what, int64(n), false)
 	defer c.r.opt.Progress.End()
+	return c.parallel(n, c.r.opt.Progress.Add, fn)
+}
+
+// parallel calls fn for every number below n, on all cores, and done with how many it was called for.
+func (c *checker) parallel(n uint32, done func(int64), fn func(i uint32)) error {
+	const take = 64 // at a time: neighbours often lie in one frame
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -167,7 +178,7 @@ func (c *checker) each(what string, n uint32, fn func(i uint32)) error {
 				for i := from; i < to; i++ {
 					fn(uint32(i))
 				}
-				c.r.opt.Progress.Add(to - from)
+				done(to - from)
 			}
 		})
 	}

@@ -33,15 +33,12 @@ func (c *checker) trees() error {
 		defer kept.Close()
 		t.kept = c.r.withBlocks(kept)
 	}
-	c.r.opt.Progress.Begin("Checking trees", int64(len(states)), false)
 	for _, s := range states {
 		if c.ctx.Err() != nil {
 			break
 		}
 		t.check(s)
-		c.r.opt.Progress.Add(1)
 	}
-	c.r.opt.Progress.End()
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
@@ -184,7 +181,7 @@ func (t *treeCheck) compare(s uint32, kept, again state.Tree) {
 
 // render puts together every text of the stored trees and proves its hash.
 func (t *treeCheck) render() error {
-	return t.each("Checking texts", uint32(len(t.texts)), func(i uint32) {
+	return t.parallel(uint32(len(t.texts)), func(int64) {}, func(i uint32) {
 		e := &t.texts[i].entry
 		b, err := t.kept.content(nil, e)
 		if err == nil && (uint64(len(b)) != e.Size || hashOf(b) != e.Hash) {
