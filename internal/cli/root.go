@@ -78,7 +78,7 @@ There is no staging area: oxy commit records everything that changed.`,
 	add(groupRecord, commitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
 	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
 	add(groupUndo, discardCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
-	add(groupSelf, gcCommand(a), versionCommand(a))
+	add(groupSelf, gcCommand(a), fsckCommand(a), versionCommand(a))
 	help := helpCommand()
 	help.GroupID = groupSelf
 	root.SetHelpCommand(help)
@@ -184,7 +184,6 @@ var habits = []struct{ verb, next string }{
 	{"rebase", "Changes need no rebase; merging is not built yet."},
 	{"cherry-pick", "Picking single changes is not built yet."},
 	{"repack", "Pack the repository with: oxy gc"}, {"prune", "Pack the repository with: oxy gc"},
-	{"fsck", "Checking the store is not built yet."},
 }
 
 const (

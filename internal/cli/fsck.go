@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"runtime/debug"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/repo"
+)
+
+// fsckMemory is where garbage collection begins while a repository is checked: beside it the log is mapped.
+const fsckMemory = 192 << 20
+
+func fsckCommand(a *app) *cobra.Command {
+	var quick bool
+	c := &cobra.Command{
+		Use:   "fsck",
+		Short: "Look for damage in the repository",
+		Long: `Read all of the repository and prove that it is whole: every checksum and hash, every change and all that it names,
+every state and operation, and that the files of bookmarks, tags and the working copy come out as the changes make them.
+Nothing is written. What is damaged is told with what it affects and what mends it, and the exit code is then 1.`,
+		Example: `  oxy fsck
+  oxy fsck --quick`,
+		Args: nothing,
+		RunE: func(*cobra.Command, []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(fsckMemory))
+			began := a.now()
+			res, err := r.Fsck(a.interruptible(), repo.FsckOptions{Quick: quick})
+			if err != nil {
+				return err
+			}
+			if a.json {
+				err = a.fsckJSON(res, quick, a.now().Sub(began).Seconds())
+			} else {
+				err = a.listFsck(res)
+			}
+			if err == nil && len(res.Problems) > 0 {
+				return errNo
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&quick, "quick", false, "only the checksums of the log and its indexes")
+	return c
+}
+
+func (a *app) listFsck(res *repo.FsckResult) error {
+	p := a.colours()
+	for i := range res.Problems {
+		pr := &res.Problems[i]
+		b := append(append(append(a.out.buf, p.Red...), "damaged"...), p.Reset...)
+		if b = append(b, ": "...); pr.File != "" {
+			b = append(append(append(b, pr.File...), " at offset "...), strconv.FormatInt(pr.Offset, 10)...)
+			b = append(b, ": "...)
+		}
+		b = append(appendQuoted(b, pr.Text), '\n')
+		for _, path := range pr.Paths {
+			b = append(appendQuoted(append(b, "  file "...), path), '\n')
+		}
+		if n := pr.Names; n != nil {
+			if n.Here {
+				b = append(b, "  the working copy\n"...)
+			}
+			for _, name := range n.Bookmarks {
+				b = append(appendQuoted(append(b, "  bookmark "...), name), '\n')
+			}
+			for _, name := range n.Tags {
+				b = append(appendQuoted(append(b, "  tag "...), name), '\n')
+			}
+		}
+		a.out.buf = append(append(append(b, "  "...), pr.Mend...), '\n')
+		if err := a.out.spill(); err != nil {
+			return err
+		}
+	}
+	if res.More > 0 {
+		if err := a.out.printf("And %d more.\n", res.More); err != nil {
+			return err
+		}
+	}
+	if len(res.Problems) == 0 {
+		a.out.buf = append(a.out.buf, "No damage. "...)
+	}
+	if err := a.out.printf("Checked %s of log in %s", size(res.Bytes), plural(int(res.Frames), "frame")); err != nil {
+		return err
+	}
+	if res.Ops > 0 {
+		if err := a.out.printf(", %s, %s, %s, %s, %s, %s", plural(int(res.Contents), "content"), plural(int(res.Changes), "change"),
+			plural(int(res.States), "state"), plural(int(res.Ops), "operation"), plural(int(res.Trees), "tree"), plural(int(res.Files), "edited text")); err != nil {
+			return err
+		}
+	}
+	return a.out.printf(".\n")
+}
+
+type jsonFsck struct {
+	Quick    bool          `json:"quick"`
+	Bytes    int64         `json:"bytes"`
+	Frames   uint64        `json:"frames"`
+	Contents uint64        `json:"contents"`
+	Changes  uint64        `json:"changes"`
+	States   uint64        `json:"states"`
+	Ops      uint64        `json:"operations"`
+	Trees    uint64        `json:"trees"`
+	Texts    uint64        `json:"texts"`
+	Seconds  float64       `json:"seconds"`
+	Problems []jsonProblem `json:"problems"`
+	More     uint64        `json:"more"`
+}
+
+type jsonProblem struct {
+	Text      string     `json:"text"`
+	File      string     `json:"file,omitempty"`
+	Offset    int64      `json:"offset,omitempty"`
+	Derived   bool       `json:"derived"`
+	Change    string     `json:"change,omitempty"`
+	Paths     []jsonPath `json:"paths"`
+	Here      bool       `json:"here"`
+	Bookmarks []string   `json:"bookmarks"`
+	Tags      []string   `json:"tags"`
+	Mend      string     `json:"mend"`
+}
+
+func (a *app) fsckJSON(res *repo.FsckResult, quick bool, seconds float64) error {
+	j := jsonFsck{quick, res.Bytes, res.Frames, res.Contents, res.Changes, res.States, res.Ops, res.Trees, res.Files, seconds,
+		make([]jsonProblem, len(res.Problems)), res.More}
+	for i := range res.Problems {
+		p := &res.Problems[i]
+		out := jsonProblem{Text: p.Text, File: p.File, Offset: p.Offset, Derived: p.Derived, Paths: newJSONPaths(p.Paths),
+			Bookmarks: []string{}, Tags: []string{}, Mend: p.Mend}
+		if p.Change != (change.ID{}) {
+			out.Change = p.Change.String()
+		}
+		if p.Names != nil {
+			out.Here = p.Names.Here
+			out.Bookmarks = append(out.Bookmarks, p.Names.Bookmarks...)
+			out.Tags = append(out.Tags, p.Names.Tags...)
+		}
+		j.Problems[i] = out
+	}
+	return a.printJSON(j)
+}

@@ -1,0 +1,299 @@
+package repo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
+)
+
+// changes checks every change by itself and against those it names.
+func (c *checker) changes() error {
+	n := c.r.store.NumChanges()
+	c.res.Changes = uint64(n)
+	return c.each("Checking changes", n, func(n uint32) {
+		f := finding{change: int64(n), state: -1}
+		f.Change = c.r.store.ChangeID(n)
+		if err := c.change(n, &f.Problem); err != nil {
+			f.Text = fmt.Sprintf("change %s: %v", f.Change.Short(), err)
+			c.find(f)
+		}
+	})
+}
+
+// change checks change n. The paths of what it brought and cannot be had go to p.
+func (c *checker) change(n uint32, p *Problem) error {
+	rec, err := c.r.store.Change(n)
+	if err != nil {
+		return err
+	}
+	if change.Sum(rec.Meta, rec.Body) != rec.ID {
+		return errors.New("it has another hash than its name")
+	}
+	if m, ok := c.r.store.FindChange(rec.ID); !ok || m != n {
+		return errors.New("it cannot be found by its name")
+	}
+	ch, err := change.Decode(rec.Meta, rec.Body)
+	if err != nil {
+		return err
+	}
+	if c.r.store.ChangeTime(n) != ch.Time.Sec {
+		return errors.New("the store has another time for it")
+	}
+	if err := c.named(n, ch); err != nil {
+		return err
+	}
+	if err := ch.Bind(n, c.r.store.FindChange); err != nil {
+		return err
+	}
+	for i := range ch.DirMoves {
+		if err := errors.Join(safepath.Check(ch.DirMoves[i].From), safepath.Check(ch.DirMoves[i].To)); err != nil {
+			return err
+		}
+	}
+	return c.files(ch.Files, rec.Texts, p)
+}
+
+// named checks the changes that a change names: they are there, were before it, and the store has the same.
+func (c *checker) named(n uint32, ch *change.Change) error {
+	var deps []uint32
+	for i, ids := range [][]change.ID{ch.Deps, ch.Others} {
+		for _, id := range ids {
+			m, ok := c.r.store.FindChange(id)
+			if !ok {
+				return fmt.Errorf("change %s, which it names, is missing", id.Short())
+			}
+			if m >= n {
+				return fmt.Errorf("change %s, which it names, came after it", id.Short())
+			}
+			if i == 0 {
+				deps = append(deps, m)
+			}
+		}
+	}
+	stored := slices.Clone(c.r.store.Deps(n))
+	slices.Sort(stored)
+	slices.Sort(deps)
+	if !slices.Equal(stored, deps) {
+		return errors.New("the store has other dependencies for it")
+	}
+	return nil
+}
+
+// files checks the paths of a change's files and what came with them.
+func (c *checker) files(files []change.File, texts []byte, p *Problem) error {
+	var first error
+	inline, at := len(texts) > 0, uint64(0)
+	for i := range files {
+		f := &files[i]
+		if f.Writes&change.WritesPlace != 0 {
+			if err := safepath.Check(f.Path); err != nil {
+				return err
+			}
+		}
+		if f.Size == 0 {
+			continue
+		}
+		var err error
+		if inline && f.Size < inlineBelow {
+			if at+f.Size > uint64(len(texts)) {
+				return errors.New("the texts that came with it are cut short")
+			}
+			if hashOf(texts[at:at+f.Size]) != f.Content {
+				err = errors.New("a text that came with it has another hash")
+			}
+			at += f.Size
+		} else {
+			err = c.content(f)
+		}
+		if err != nil {
+			p.addPath(c.pathOf(f))
+			first = cmp.Or(first, err)
+		}
+	}
+	if at != uint64(len(texts)) {
+		return errors.New("it has more text than its files")
+	}
+	return first
+}
+
+// content checks a content that lies by itself in the store, where its hash was proved already.
+func (c *checker) content(f *change.File) error {
+	size, ok := c.r.store.BlobSize(f.Content)
+	switch {
+	case !ok:
+		return fmt.Errorf("content %s is missing", f.Content)
+	case uint64(size) != f.Size:
+		return fmt.Errorf("content %s has %d bytes, not %d", f.Content, size, f.Size)
+	case c.bad[f.Content]:
+		return fmt.Errorf("content %s is damaged", f.Content)
+	}
+	return nil
+}
+
+// pathOf is a path under which a person knows a file that a change edits: its own, or that which the file was added with.
+func (c *checker) pathOf(f *change.File) string {
+	if f.Writes&change.WritesPlace != 0 {
+		return f.Path
+	}
+	if b, err := c.r.bodyOf(f.ID.Change); err == nil && int(f.ID.Ord) < len(b.files) {
+		return b.files[f.ID.Ord].Path
+	}
+	return fmt.Sprintf("file %d of change %s", f.ID.Ord, c.r.store.ChangeID(f.ID.Change).Short())
+}
+
+// states checks every state: its place in the log, its id, and that each change stands after all that it needs.
+func (c *checker) states() error {
+	n := c.r.store.NumStates()
+	c.res.States = uint64(n)
+	tree := newStateTree(n)
+	err := c.each("Checking states", n, func(s uint32) {
+		tree.parent[s] = unknownParent
+		st, err := c.r.store.State(s)
+		if err == nil {
+			if err = c.inRange(s, &st); err == nil {
+				tree.parent[s] = st.Parent
+				err = c.state(&st)
+			}
+		}
+		if err != nil {
+			c.find(finding{Problem{Text: fmt.Sprintf("state %d: %v", s, err)}, -1, int64(s)})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	tree.link()
+	return c.closures(tree)
+}
+
+// inRange checks that a state names only what was there before it.
+func (c *checker) inRange(s uint32, st *store.State) error {
+	if st.Parent >= int64(s) {
+		return fmt.Errorf("it follows state %d", st.Parent)
+	}
+	for _, n := range st.Changes {
+		if n >= c.r.store.NumChanges() {
+			return fmt.Errorf("it has change %d of %d", n, c.r.store.NumChanges())
+		}
+	}
+	return nil
+}
+
+func (c *checker) state(st *store.State) error {
+	var set state.SetHash
+	pos := uint64(0)
+	if st.Parent >= 0 {
+		before, err := c.r.store.State(uint32(st.Parent))
+		if err != nil {
+			return err
+		}
+		if set, err = state.ParseSetHash(before.ID); err != nil {
+			return err
+		}
+		pos = before.Pos
+	}
+	if st.Pos != pos+uint64(len(st.Changes)) {
+		return fmt.Errorf("it has position %d, %d changes after %d", st.Pos, len(st.Changes), pos)
+	}
+	for _, n := range st.Changes {
+		set.Add(c.r.store.ChangeID(n))
+	}
+	if set.Bytes() != st.ID {
+		return errors.New("its id is not that of its changes")
+	}
+	return nil
+}
+
+// unknownParent marks a state that is damaged: what follows it is not gone through.
+const unknownParent = -2
+
+// stateTree is all states, each beneath its parent.
+type stateTree struct {
+	parent      []int64
+	first, next []uint32 // child and sibling; NoState for none
+}
+
+func newStateTree(n uint32) *stateTree {
+	t := &stateTree{parent: make([]int64, n), first: make([]uint32, n), next: make([]uint32, n)}
+	for s := range t.first {
+		t.first[s], t.next[s] = NoState, NoState
+	}
+	return t
+}
+
+func (t *stateTree) link() {
+	for s, p := range slices.Backward(t.parent) {
+		if p >= 0 {
+			t.next[s], t.first[p] = t.first[p], uint32(s)
+		}
+	}
+}
+
+// closures goes through the logs of all states, keeping the set of changes that the one at hand has.
+func (c *checker) closures(t *stateTree) error {
+	has := make([]bool, c.r.store.NumChanges())
+	for root, p := range t.parent {
+		if p != -1 {
+			continue
+		}
+		for s := int64(root); s >= 0; {
+			if c.ctx.Err() != nil {
+				return c.ctx.Err()
+			}
+			c.enter(uint32(s), has)
+			if child := t.first[s]; child != NoState {
+				s = int64(child)
+				continue
+			}
+			for s >= 0 {
+				c.leave(uint32(s), has)
+				sibling := t.next[s]
+				if s == int64(root) {
+					s = -1
+					break
+				}
+				if sibling != NoState {
+					s = int64(sibling)
+					break
+				}
+				s = t.parent[s]
+			}
+		}
+	}
+	return nil
+}
+
+func (c *checker) enter(s uint32, has []bool) {
+	st, err := c.r.store.State(s)
+	if err != nil {
+		return // told before
+	}
+	for _, n := range st.Changes {
+		if has[n] {
+			c.find(finding{Problem{Text: fmt.Sprintf("state %d has a change twice", s), Change: c.r.store.ChangeID(n)}, -1, int64(s)})
+		}
+		for _, d := range c.r.store.Deps(n) {
+			if !has[d] {
+				c.find(finding{Problem{Text: fmt.Sprintf("state %d has change %s without %s, on which it depends", s,
+					c.r.store.ChangeID(n).Short(), c.r.store.ChangeID(d).Short()), Change: c.r.store.ChangeID(n)}, -1, int64(s)})
+			}
+		}
+		has[n] = true
+	}
+}
+
+func (c *checker) leave(s uint32, has []bool) {
+	st, err := c.r.store.State(s)
+	if err != nil {
+		return
+	}
+	for _, n := range st.Changes {
+		has[n] = false
+	}
+}

@@ -1,0 +1,199 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
+)
+
+// trees makes the trees of all that has a name again from changes alone, and holds those that are stored against them.
+func (c *checker) trees() error {
+	v, err := c.r.store.View()
+	if err != nil {
+		return nil // told with its operation
+	}
+	states, err := c.namedStates(v)
+	if err != nil {
+		return nil // told before
+	}
+	// Never flushed: nobody but this check sees it.
+	fresh, err := state.OpenBlocks(c.r.fs, filepath.Join(c.r.dir, "trees"), state.Hint{Generation: 1})
+	if err != nil {
+		return err
+	}
+	defer fresh.Close()
+	t := treeCheck{checker: c, view: v, again: c.r.withBlocks(fresh), seen: map[state.Ref]bool{}}
+	if kept := c.stored(v); kept != nil {
+		defer kept.Close()
+		t.kept = c.r.withBlocks(kept)
+	}
+	for _, s := range states {
+		if c.ctx.Err() != nil {
+			break
+		}
+		t.check(s)
+	}
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	c.res.Trees = uint64(len(states))
+	c.res.Files = uint64(len(t.texts))
+	return t.render()
+}
+
+// withBlocks is the same repository with other trees.
+func (r *Repo) withBlocks(b *state.Blocks) *Repo {
+	return &Repo{root: r.root, dir: r.dir, fs: r.fs, opt: r.opt, store: r.store, blocks: b}
+}
+
+// namedStates lists the states of bookmarks, tags and the working copy, the shortest log first: then each is made from
+// one before it.
+func (c *checker) namedStates(v *store.View) ([]uint32, error) {
+	pos := map[uint32]uint64{}
+	add := func(s uint32) error {
+		st, err := c.r.store.State(s)
+		pos[s] = st.Pos
+		return err
+	}
+	var errs []error
+	if v.Base >= 0 {
+		errs = append(errs, add(uint32(v.Base)))
+	}
+	for _, names := range []map[string]uint32{v.Bookmarks, v.Tags} {
+		for _, s := range names {
+			if s != NoState {
+				errs = append(errs, add(s))
+			}
+		}
+	}
+	states := make([]uint32, 0, len(pos))
+	for s := range pos {
+		states = append(states, s)
+	}
+	slices.SortFunc(states, func(a, b uint32) int {
+		if pos[a] != pos[b] {
+			return int(int64(pos[a]) - int64(pos[b]))
+		}
+		return int(int64(a) - int64(b))
+	})
+	return states, errors.Join(errs...)
+}
+
+// stored opens the trees' file as it is. One that is not there is no damage.
+func (c *checker) stored(v *store.View) *state.Blocks {
+	hint := c.r.store.Hint()
+	if len(hint) == 0 {
+		return nil
+	}
+	h, err := state.DecodeHint(hint)
+	if err == nil {
+		var b *state.Blocks
+		if b, err = state.OpenBlocks(c.r.fs, filepath.Join(c.r.dir, "trees"), h); err == nil {
+			return b
+		}
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		c.find(finding{Problem{Text: err.Error(), File: "trees", Derived: true, Mend: mendTrees,
+			Names: namesWhere(v, func(uint32) bool { return true })}, -1, -1})
+	}
+	return nil
+}
+
+// treeCheck holds stored trees against trees made again.
+type treeCheck struct {
+	*checker
+	view  *store.View
+	again *Repo // makes them again
+	kept  *Repo // reads the stored ones; nil when there are none
+	seen  map[state.Ref]bool
+	texts []storedText
+}
+
+// storedText is a file of a stored tree whose text is still to be put together.
+type storedText struct {
+	entry state.Entry
+	state uint32
+}
+
+func (t *treeCheck) derived(s uint32, paths []string, format string, args ...any) {
+	t.find(finding{Problem{Text: fmt.Sprintf(format, args...), File: "trees", Derived: true, Mend: mendTrees, Paths: paths,
+		Names: namesWhere(t.view, func(o uint32) bool { return o == s })}, -1, -1})
+}
+
+func (t *treeCheck) check(s uint32) {
+	again, err := t.again.tree(s)
+	if err != nil {
+		t.find(finding{Problem{Text: fmt.Sprintf("the files of state %d cannot be made from its changes: %v", s, err)}, -1, int64(s)})
+	}
+	if t.kept == nil {
+		return
+	}
+	root, ok, rootErr := t.kept.blocks.Root(s)
+	if rootErr != nil {
+		t.derived(s, nil, "the tree of state %d: %v", s, rootErr)
+	}
+	if !ok {
+		return
+	}
+	tree := t.kept.blocks.Tree(root.Root)
+	if err := tree.Check(); err != nil {
+		t.derived(s, nil, "the tree of state %d: %v", s, err)
+		return
+	}
+	if err == nil {
+		t.compare(s, tree, again)
+	}
+	err = tree.Walk("", func(e *state.Entry) error {
+		// A text without a weave is what its change brought: that was proved with the change.
+		if e.Kind == change.Text && e.Weave != 0 && !t.seen[e.Weave] {
+			t.seen[e.Weave] = true
+			t.texts = append(t.texts, storedText{*e, s})
+		}
+		return nil
+	})
+	if err != nil {
+		t.derived(s, nil, "the tree of state %d: %v", s, err)
+	}
+}
+
+func (t *treeCheck) compare(s uint32, kept, again state.Tree) {
+	var p Problem
+	n := 0
+	err := state.Diff(kept, again, func(old, now *state.Entry) error {
+		if n++; old == nil {
+			old = now
+		}
+		p.addPath(old.Path)
+		return nil
+	})
+	if err != nil {
+		t.derived(s, nil, "the tree of state %d: %v", s, err)
+	} else if n > 0 {
+		t.derived(s, p.Paths, "the tree of state %d is not what its changes make: %d files differ", s, n)
+	}
+}
+
+// render puts together every text of the stored trees and proves its hash.
+func (t *treeCheck) render() error {
+	return t.parallel(uint32(len(t.texts)), func(int64) {}, func(i uint32) {
+		e := &t.texts[i].entry
+		b, err := t.kept.content(nil, e)
+		if err == nil && (uint64(len(b)) != e.Size || hashOf(b) != e.Hash) {
+			err = errors.New("its lines make another text")
+		}
+		if err == nil {
+			return
+		}
+		if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrNotFound) {
+			t.find(finding{Problem{Text: fmt.Sprintf("a text of state %d: %v", t.texts[i].state, err), Paths: []string{e.Path}}, -1, int64(t.texts[i].state)})
+			return
+		}
+		t.derived(t.texts[i].state, []string{e.Path}, "a text of state %d: %v", t.texts[i].state, err)
+	})
+}
