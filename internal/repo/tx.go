@@ -30,6 +30,7 @@ type tx struct {
 	r    *Repo
 	view *store.View // to alter
 	made []change.ID // ids of the changes put here, by number
+	hint []byte      // where the trees were when it began; once the operation stands, the store forgets it
 
 	acknowledged bool
 }
@@ -67,7 +68,7 @@ func (r *Repo) begin() (*tx, error) {
 	delete(v.Kept, keptUndo)
 	delete(v.Kept, keptRedo)
 	delete(v.Kept, keptDiscarded)
-	return &tx{Tx: t, r: r, view: v}, nil
+	return &tx{Tx: t, r: r, view: v, hint: r.store.Hint()}, nil
 }
 
 // commit acknowledges the transaction: after it, whatever else fails, the operation is done.
@@ -114,16 +115,17 @@ func (t *tx) publish() ([]byte, error) {
 	hint, err := t.flushTrees()
 	if err != nil {
 		// What was there before still holds, and lacks only the last steps.
-		return t.r.store.Hint(), nil
+		return t.hint, nil
 	}
 	return hint, nil
 }
 
+// flushTrees writes the trees that the operation made. One that needed none, as of a bookmark, leaves them as they are.
 func (t *tx) flushTrees() ([]byte, error) {
 	r := t.r
-	b, err := r.openBlocks()
-	if err != nil {
-		return nil, err
+	b := r.blocks
+	if b == nil {
+		return t.hint, nil
 	}
 	if b.ShouldCompact() && !r.stale {
 		if next, err := r.compact(t.view); err == nil {
