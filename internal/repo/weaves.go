@@ -72,7 +72,7 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 		}
 		if payload[0] == blockSnapshot {
 			if err := l.snapshot(payload[1:]); err != nil {
-				return nil, err
+				return nil, weaveBlock(err)
 			}
 			l.base = len(payload)
 			break
@@ -86,7 +86,7 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 			return nil, errWeaveBlock
 		}
 		if rec.hunks, _, err = change.DecodeHunks(d.b); err != nil {
-			return nil, err
+			return nil, weaveBlock(err)
 		}
 		deltas = append(deltas, rec)
 		l.weight += len(payload)
@@ -97,11 +97,15 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 	}
 	for i := len(deltas) - 1; i >= 0; i-- {
 		if err := l.apply(deltas[i].src, deltas[i].hunks); err != nil {
-			return nil, err
+			return nil, weaveBlock(err)
 		}
 	}
 	return l, nil
 }
+
+// weaveBlock says that a fault lies in what is stored of a weave, which is derived: it was damaged, or another oxy wrote it
+// in a form of its own. It is made again from changes.
+func weaveBlock(err error) error { return fmt.Errorf("%w: %w", errWeaveBlock, err) }
 
 // apply adds a record to the weave in memory.
 func (l *loaded) apply(src weave.Source, hunks []change.Hunk) error {
