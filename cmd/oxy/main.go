@@ -12,6 +12,6 @@ var version string
 
 func main() {
 	os.Exit(cli.Main(os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, cli.Env{
-		Get: os.Getenv, Dir: os.Getwd, Version: version,
+		Get: os.Getenv, Dir: os.Getwd, Version: version, Exits: true,
 	}))
 }
