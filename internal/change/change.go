@@ -22,16 +22,6 @@ func (id ID) Short() string { return hex.EncodeToString(id[:6]) }
 // IsZero reports whether id names no change.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// ParseID reads the 64 hex digits of an id.
-func ParseID(s string) (id ID, err error) {
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b) != len(id) {
-		return id, fmt.Errorf("%q is not a change id of 64 hex digits", s)
-	}
-	copy(id[:], b)
-	return id, nil
-}
-
 // Person is who made a change, as bytes in UTF-8 where the source was.
 type Person struct {
 	Name  string

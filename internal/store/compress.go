@@ -43,9 +43,6 @@ func newEncoder(level zstd.EncoderLevel) any {
 	return e
 }
 
-// compress appends src compressed to dst.
-func compress(dst, src []byte) []byte { return compressWith(&encoders, dst, src) }
-
 func compressWith(enc *sync.Pool, dst, src []byte) []byte {
 	e, ok := enc.Get().(*zstd.Encoder)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 // accepted counts what it holds.
 func FuzzFrame(f *testing.F) {
 	f.Add(byte(kindBlobs), byte(codecRaw), uint16(0), uint32(1), append(make([]byte, 36), []byte("x")...), uint32(1))
-	f.Add(byte(kindBlobs), byte(codecZstd), uint16(0), uint32(0), compress(nil, bytes.Repeat([]byte("ab"), 90)), uint32(180))
+	f.Add(byte(kindBlobs), byte(codecZstd), uint16(0), uint32(0), compressWith(&encoders, nil, bytes.Repeat([]byte("ab"), 90)), uint32(180))
 	f.Add(byte(kindChange), byte(codecRaw), uint16(0), uint32(1), make([]byte, changeTable+4), uint32(0))
 	f.Add(byte(kindStates), byte(codecRaw), uint16(0), uint32(1), appendState(nil, &State{Parent: -1}), uint32(35))
 	op := opTableFields{n: counts{opsCol: 1}}
