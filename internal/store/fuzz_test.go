@@ -234,7 +234,7 @@ func FuzzView(f *testing.F) {
 }
 
 func FuzzState(f *testing.F) {
-	f.Add(appendState(nil, &State{Parent: 3, Changes: []uint32{5, 6, 7, 1}, Pos: 9, ID: [32]byte{1}}))
+	f.Add(appendState(nil, &State{Parent: 3, Changes: []uint32{5, 6, 7, 1}, Pos: 9, ID: [32]byte{1}, Beside: true}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		st, rest, err := decodeState(b, counts{changesCol: 1000, statesCol: 5})
 		if err == nil && !bytes.Equal(appendState(nil, &st), b[:len(b)-len(rest)]) {

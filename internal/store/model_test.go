@@ -103,7 +103,7 @@ func (m *model) put(tx *Tx, rng *rand.Rand, sh shape) (*model, Op, error) {
 		m.changes = append(m.changes, c)
 	}
 	for range rng.IntN(sh.states + 1) {
-		st := State{Parent: int64(rng.IntN(len(m.states)+1)) - 1, ID: hashOf(fmt.Append(nil, rng.Uint64()))}
+		st := State{Parent: int64(rng.IntN(len(m.states)+1)) - 1, ID: hashOf(fmt.Append(nil, rng.Uint64())), Beside: rng.IntN(3) == 0}
 		for c := range m.changes {
 			if rng.IntN(2) == 0 {
 				st.Changes = append(st.Changes, uint32(c))

@@ -158,6 +158,7 @@ type stateRecord struct {
 	parent uint32 // noState for none
 	off    uint32 // of the encoded state in the frame's contents
 	count  uint32 // changes appended
+	beside bool
 }
 
 const noState = 1<<32 - 1
@@ -169,7 +170,11 @@ func (r *stateRecord) append(b []byte, logID uint64, n uint32) []byte {
 	b = le.AppendUint64(b, r.pos)
 	b = le.AppendUint32(b, r.parent)
 	b = le.AppendUint32(b, r.off)
-	b = le.AppendUint32(b, r.count)
+	count := r.count << 1
+	if r.beside {
+		count |= 1
+	}
+	b = le.AppendUint32(b, count)
 	return endRecord(b, start, logID, statesCol, n)
 }
 
@@ -177,6 +182,7 @@ func parseStateRecord(b []byte) (r stateRecord) {
 	le := binary.LittleEndian
 	copy(r.id[:], b)
 	r.where, r.pos = le.Uint64(b[32:]), le.Uint64(b[40:])
-	r.parent, r.off, r.count = le.Uint32(b[48:]), le.Uint32(b[52:]), le.Uint32(b[56:])
+	count := le.Uint32(b[56:])
+	r.parent, r.off, r.count, r.beside = le.Uint32(b[48:]), le.Uint32(b[52:]), count>>1, count&1 != 0
 	return r
 }

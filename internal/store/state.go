@@ -12,12 +12,15 @@ type State struct {
 	Changes []uint32 // change numbers in the order of application
 	Pos     uint64   // length of the log with them
 	ID      [32]byte
+	// Beside says that the changes were recorded elsewhere and stand here beside others that they may not know of, as after a
+	// merge. Those of other states were each recorded on the state before it.
+	Beside bool
 }
 
 var errState = errors.New("malformed state")
 
-// appendState encodes a state: parent+1, id, position, count of runs, then each run as its distance from the end of the
-// run before and its length-1.
+// appendState encodes a state: parent+1, id, position, twice the count of runs and 1 more with Beside, then each run as its
+// distance from the end of the run before and its length-1.
 func appendState(b []byte, st *State) []byte {
 	b = binary.AppendUvarint(b, uint64(st.Parent+1))
 	b = append(b, st.ID[:]...)
@@ -28,7 +31,11 @@ func appendState(b []byte, st *State) []byte {
 			runs++
 		}
 	}
-	b = binary.AppendUvarint(b, uint64(runs))
+	twice := uint64(runs) << 1
+	if st.Beside {
+		twice |= 1
+	}
+	b = binary.AppendUvarint(b, twice)
 	after := int64(0) // the number after the run before
 	for i := 0; i < len(st.Changes); {
 		j := i + 1
@@ -50,6 +57,8 @@ func decodeState(b []byte, n counts) (st State, rest []byte, err error) {
 	copy(st.ID[:], r.bytes(32))
 	st.Pos = r.uvarint()
 	runs := r.uvarint()
+	st.Beside = runs&1 != 0
+	runs >>= 1
 	if parent > uint64(n[statesCol]) || runs > uint64(len(r.b)) {
 		return st, nil, errState
 	}
@@ -60,7 +69,7 @@ func decodeState(b []byte, n counts) (st State, rest []byte, err error) {
 		first := after + delta
 		// A log names no change twice, so a state appends no more than there are.
 		total += extra + 1
-		if r.bad || delta == 0 && i > 0 || extra >= uint64(n[changesCol]) || total > uint64(n[changesCol]) ||
+		if r.bad || delta == 0 && i > 0 || extra >= uint64(n[changesCol]) || total > uint64(n[changesCol]) || total >= 1<<31 ||
 			first < 0 || first+int64(extra) >= int64(n[changesCol]) {
 			return st, nil, errState
 		}
@@ -99,7 +108,7 @@ func (b *batch) decodeStates(contents []byte, off, items uint32, p place) error 
 
 func (b *batch) addState(st *State, p place, off uint32) {
 	r := stateRecord{id: st.ID, where: uint64(p), pos: st.Pos, parent: uint32(st.Parent), off: off,
-		count: uint32(len(st.Changes))}
+		count: uint32(len(st.Changes)), beside: st.Beside}
 	if r.count == 1 {
 		r.where, r.off = uint64(st.Changes[0]), 0
 	}
@@ -117,7 +126,7 @@ func (s *Store) State(n uint32) (State, error) {
 		return State{}, fmt.Errorf("read state %d: %w", n, s.missing())
 	}
 	r := parseStateRecord(rec)
-	st := State{Parent: int64(r.parent), Pos: r.pos, ID: r.id}
+	st := State{Parent: int64(r.parent), Pos: r.pos, ID: r.id, Beside: r.beside}
 	if r.parent == noState {
 		st.Parent = -1
 	}
