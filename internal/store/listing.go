@@ -73,6 +73,16 @@ func (ls *listing) first() (n uint32, base bool) {
 	return ls.bases[len(ls.bases)-1], true
 }
 
+// after returns the first segment beyond one.
+func (ls *listing) after(n uint32) (uint32, bool) {
+	for _, s := range ls.segments {
+		if s > n {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
 // sweep removes what a repack left: the segments before the base, and a base that never was finished with the segments
 // after it. The caller holds the writers' lock and has settled what follows the last op, which lies in segment last.
 func (s *Store) sweep(l *log, ls *listing, last uint32) error {

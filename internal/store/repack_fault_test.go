@@ -147,7 +147,8 @@ func TestOldSegmentsBesideBase(t *testing.T) {
 	}
 }
 
-// What a repack that was killed left is removed, and a segment of this log that lies beyond a gap is not.
+// What a repack or a writer that was killed left is removed, a segment behind a gap too: the names of files become durable in
+// any order.
 func TestSweep(t *testing.T) {
 	mem, m := smallStore(t, 9, 3, segmentSize)
 	for name, b := range map[string]string{"00000002.new": "half", "00000003.seg": "of another log", "notes.txt": "mine", "0.seg": ""} {
@@ -163,8 +164,41 @@ func TestSweep(t *testing.T) {
 	}
 	verify(t, mem, m, m, "beside leftovers")
 	names, err := mem.ReadDir(filepath.Join(testDir, "log"))
-	if want := "[0.seg 00000001.seg 00000005.seg notes.txt]"; err != nil || fmt.Sprint(names) != want {
+	if want := "[0.seg 00000001.seg notes.txt]"; err != nil || fmt.Sprint(names) != want {
 		t.Errorf("%v left, not %s: %v", names, want, err)
+	}
+}
+
+// A segment that is gone from the middle of the log is damage, also where nothing derived tells of it: no writer takes what
+// lies behind it for leftovers.
+func TestSegmentGone(t *testing.T) {
+	for _, derived := range []bool{true, false} {
+		mem, _ := smallStore(t, 9, 8, 700)
+		ls, err := listLog(mem, testDir)
+		if err != nil || len(ls.segments) < 5 {
+			t.Fatal(ls, err)
+		}
+		if !derived {
+			for name := range files(t, mem) {
+				if filepath.Dir(name) != "log" {
+					write(t, mem, name, nil)
+				}
+			}
+		}
+		if err := mem.Remove(segmentName(testDir, ls.segments[2])); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(mem, testDir)
+		if err == nil {
+			_, err = s.Begin(func(int) bool { return false })
+			_ = s.Close()
+		}
+		if !errors.Is(err, ErrDamaged) {
+			t.Errorf("derived %v: %v", derived, err)
+		}
+		if now, err := listLog(mem, testDir); err != nil || len(now.segments) != len(ls.segments)-1 {
+			t.Errorf("derived %v: %v left of %v: %v", derived, now, ls, err)
+		}
 	}
 }
 

@@ -203,7 +203,14 @@ func (l *log) findOp(from place, least uint32) (place, bool, error) {
 	for {
 		err := r.open()
 		if errors.Is(err, errTail) {
-			return 0, false, nil
+			// A segment is not there. Others may lie behind it: the names of files become durable in any order.
+			ls, err := listLog(l.fsys, l.dir)
+			next, ok := ls.after(r.at.segment())
+			if err != nil || !ok {
+				return 0, false, err
+			}
+			r.at = placeAt(next, 0)
+			continue
 		}
 		if err != nil {
 			return 0, false, err

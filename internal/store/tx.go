@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -102,13 +103,11 @@ func (s *Store) dropTail(t *tables, file vfs.File) error {
 	if err := file.Stat(&st); err != nil {
 		return err
 	}
-	next := t.end.segment() + 1
-	var nextSt vfs.Stat
-	nextErr := s.fsys.Lstat(segmentName(s.dir, next), &nextSt)
-	if nextErr != nil && !errors.Is(nextErr, fs.ErrNotExist) {
-		return nextErr
+	ls, err := listLog(s.fsys, s.dir)
+	if err != nil {
+		return err
 	}
-	if st.Size == int64(t.end.off()) && nextErr != nil {
+	if _, beyond := ls.after(t.end.segment()); !beyond && st.Size == int64(t.end.off()) {
 		return nil
 	}
 	if err := t.log.damageBefore(t.end, t.n[opsCol]); err != nil {
@@ -127,15 +126,20 @@ func (s *Store) truncate(t *tables, file vfs.File) error {
 	if err := t.log.forget(end.segment() + 1); err != nil {
 		return err
 	}
-	for n := end.segment() + 1; ; n++ {
-		err := s.fsys.Remove(segmentName(s.dir, n))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+	ls, err := listLog(s.fsys, s.dir)
+	if err != nil {
+		return err
+	}
+	// The last first: should one stay, those before it still tell that they belong together.
+	for _, n := range slices.Backward(ls.segments) {
+		if n <= end.segment() {
+			break
 		}
-		if err != nil {
+		if err := s.fsys.Remove(segmentName(s.dir, n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
+	return nil
 }
 
 // failWith makes the transaction one that cannot be committed.
