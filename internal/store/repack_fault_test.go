@@ -193,7 +193,7 @@ func TestSegmentGone(t *testing.T) {
 			_, err = s.Begin(func(int) bool { return false })
 			_ = s.Close()
 		}
-		if !errors.Is(err, ErrDamaged) {
+		if !derived && !errors.Is(err, ErrDamaged) { // else it is told when something there is read
 			t.Errorf("derived %v: %v", derived, err)
 		}
 		if now, err := listLog(mem, testDir); err != nil || len(now.segments) != len(ls.segments)-1 {
