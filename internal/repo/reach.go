@@ -1,0 +1,108 @@
+package repo
+
+import (
+	"bytes"
+	"container/heap"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
+
+// reach answers which changes lie in the past of which. A change's number is above those of its dependencies, so the past
+// of one is walked down by descending number, no deeper than was asked so far. It is for one goroutine.
+type reach struct {
+	r     *Repo
+	deps  func(n uint32) []uint32
+	pasts map[uint32]*past
+}
+
+// past is what was walked of one change's past.
+type past struct {
+	seen  map[uint32]struct{} // reached
+	queue numbers             // reached and not walked
+}
+
+func (r *Repo) newReach() *reach {
+	return &reach{r: r, deps: r.store.Deps, pasts: map[uint32]*past{}}
+}
+
+// reach sees the changes that this transaction made, too.
+func (t *tx) newReach() *reach {
+	h := t.r.newReach()
+	h.deps = t.depsOf
+	return h
+}
+
+// Reaches reports whether b is a or in a's past.
+func (h *reach) Reaches(a, b uint32) bool {
+	if a <= b {
+		return a == b
+	}
+	p := h.pasts[a]
+	if p == nil {
+		p = &past{seen: map[uint32]struct{}{}, queue: numbers{a}}
+		h.pasts[a] = p
+	}
+	for len(p.queue) > 0 && p.queue[0] > b {
+		n := heap.Pop(&p.queue).(uint32)
+		for _, d := range h.deps(n) {
+			if _, ok := p.seen[d]; !ok {
+				p.seen[d] = struct{}{}
+				heap.Push(&p.queue, d)
+			}
+		}
+	}
+	_, ok := p.seen[b]
+	return ok
+}
+
+// closure gives, ascending, the changes that a set lacks of the given ones and their pasts. The set is closed.
+func (h *reach) closure(of []uint32, has func(uint32) bool) []uint32 {
+	seen := map[uint32]struct{}{}
+	var queue, out numbers
+	add := func(n uint32) {
+		if _, ok := seen[n]; !ok && !has(n) {
+			seen[n] = struct{}{}
+			queue = append(queue, n)
+		}
+	}
+	for _, n := range of {
+		add(n)
+	}
+	for len(queue) > 0 {
+		n := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		out = append(out, n)
+		for _, d := range h.deps(n) {
+			add(d)
+		}
+	}
+	sortNumbers(out)
+	return out
+}
+
+// fileHistory is what the weave of one file asks.
+type fileHistory struct {
+	*reach
+	owner uint32 // of the file: all that touch it reach it
+	texts func(s change.Stretch) ([]byte, error)
+}
+
+// Less orders changes by their hashes.
+func (h *fileHistory) Less(a, b uint32) bool {
+	x, y := h.id(a), h.id(b)
+	return bytes.Compare(x[:], y[:]) < 0
+}
+
+func (h *fileHistory) Reaches(a, b uint32) bool {
+	return b == h.owner && a >= b || h.reach.Reaches(a, b)
+}
+
+// SameText compares what two changes inserted.
+func (h *fileHistory) SameText(a, b change.Stretch) (bool, error) {
+	x, err := h.texts(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := h.texts(b)
+	return err == nil && bytes.Equal(x, y), err
+}

@@ -1,0 +1,92 @@
+package repo
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/store"
+	"github.com/oxy-vcs/oxy/internal/weave"
+)
+
+// undoing reports whether change n takes another back.
+func (r *Repo) undoing(n uint32) bool {
+	b, err := r.bodyOf(n)
+	return err == nil && b.undoes != NoState
+}
+
+// origin is what was undone first, through however many undoings; of another change it is the change itself.
+func (r *Repo) origin(n uint32) (*originOf, error) {
+	o := &originOf{change: n}
+	for {
+		b, err := r.bodyOf(o.change)
+		if err != nil {
+			return nil, storeError(err)
+		}
+		if b.undoes == NoState {
+			o.files = b.files
+			return o, nil
+		}
+		if b.undoes >= o.change {
+			return nil, storeError(fmt.Errorf("change %d undoes change %d: %w", o.change, b.undoes, store.ErrDamaged))
+		}
+		if o.change == n {
+			o.undone = b.undoes
+		}
+		o.change, o.taken, o.undoes = b.undoes, !o.taken, true
+	}
+}
+
+// originOf is a change with what it did, or of an undoing, with what the change did that was undone first.
+type originOf struct {
+	change uint32
+	undoes bool
+	undone uint32 // by the change that was asked about, with undoes
+	taken  bool   // an odd number of undoings lies between
+	files  []change.File
+}
+
+// gains lists the hunks of an undoing that bring lines back.
+func gains(hs []change.Hunk) (out []uint32) {
+	for i := range hs {
+		if hs[i].Gains {
+			out = append(out, uint32(i))
+		}
+	}
+	return out
+}
+
+// patchOf is what change n, which touches a file, does to its text; ok is false if it does nothing.
+func (r *Repo) patchOf(n uint32, id change.FileID) (p weave.Patch, ok bool, err error) {
+	b, err := r.bodyOf(n)
+	if err != nil {
+		return p, false, storeError(err)
+	}
+	if b.undoes == NoState {
+		i, ok := b.file(id)
+		if !ok || len(b.files[i].Hunks) == 0 {
+			return p, false, nil
+		}
+		return weave.Patch{Source: source(n, uint32(i), &b.files[i]), Hunks: b.files[i].Hunks}, true, nil
+	}
+	o, err := r.origin(n)
+	if err != nil {
+		return p, false, err
+	}
+	for i := range o.files {
+		if o.files[i].ID == id {
+			p, ok = undoingPatch(n, b, id, &o.files[i])
+			return p, ok, nil
+		}
+	}
+	return p, false, nil
+}
+
+// file finds what a change does to a file.
+func (b *body) file(id change.FileID) (int, bool) {
+	if int(id.Ord) < len(b.files) && b.files[id.Ord].ID == id { // it adds it
+		return int(id.Ord), true
+	}
+	i := slices.IndexFunc(b.files, func(f change.File) bool { return f.ID == id })
+	return i, i >= 0
+}
