@@ -84,16 +84,16 @@ func (w *Weave) clash(a, b *hunk, h History) bool {
 	if !a.adds() && !b.adds() || w.sameEffect(a, b) {
 		return false
 	}
-	if a.undo != nil && (b.undo != nil && b.undo.Change == a.undo.Change || !h.Reaches(b.change, a.undo.Change)) {
+	if a.undo != nil && (b.undo != nil && *b.undo == *a.undo || !h.Reaches(b.change, *a.undo)) {
 		return false
 	}
-	return b.undo == nil || h.Reaches(a.change, b.undo.Change)
+	return b.undo == nil || h.Reaches(a.change, *b.undo)
 }
 
 // sameEffect reports whether two hunks are one edit made twice.
 func (w *Weave) sameEffect(a, b *hunk) bool {
 	if a.undo != nil || b.undo != nil {
-		return a.undo != nil && b.undo != nil && a.undo.Change == b.undo.Change
+		return a.undo != nil && b.undo != nil && *a.undo == *b.undo
 	}
 	if a.inserts() != b.inserts() || len(a.parts) != len(b.parts) || a.form() != b.form() {
 		return false

@@ -26,7 +26,10 @@ func (h history) SameText(a, b change.Stretch) (bool, error) {
 func (h history) patch(c uint32) Patch {
 	p := Patch{Source: Source{Change: c, Ord: 3, Size: uint32(len(h.Inserted(c)))}, Hunks: h.Export(c)}
 	if u, ok := h.Undoes(c); ok {
-		p.Undo = &Undoing{Change: u, Gains: h.Changes[c].Gains()}
+		p.Undoes = &u
+		for i := range h.Changes[c].Hunks {
+			p.Hunks[i].Gains = h.Changes[c].Hunks[i].Gain
+		}
 	}
 	return p
 }

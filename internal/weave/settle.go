@@ -134,7 +134,7 @@ func (l *looking) without(out map[int]bool) counting {
 	}
 	for i := len(live) - 1; i >= 0; i-- {
 		if u := l.w.acts[i].undo; u != nil && live[i] {
-			if k, ok := l.w.source(u.Change); ok && k < i {
+			if k, ok := l.w.source(*u); ok && k < i {
 				live[k] = false
 			}
 		}

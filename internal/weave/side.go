@@ -150,7 +150,7 @@ func (p *parties) consider(k int) {
 func (p *parties) standsFor(k int, one, other uint32) int {
 	w := p.r.v.w
 	for w.acts[k].undo != nil && w.Sources[k].Change != one && w.Sources[k].Change != other {
-		u, ok := w.source(w.acts[k].undo.Change)
+		u, ok := w.source(*w.acts[k].undo)
 		if !ok || u >= k {
 			break
 		}
