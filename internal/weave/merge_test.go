@@ -47,7 +47,7 @@ func TestAgainstOracle(t *testing.T) {
 	}
 	tell(t, 1370, 16, seen) // a twin outside a block, which what its sides show hangs on
 	t.Logf("%+v", *seen)
-	if seen.blocks == 0 || seen.settled == 0 || seen.records == 0 {
+	if seen.blocks == 0 || seen.settled == 0 || seen.records == 0 || seen.undoings == 0 {
 		t.Errorf("something was never put to a test: %+v", *seen)
 	}
 }
@@ -72,6 +72,31 @@ func tell(t *testing.T, seed int64, steps int, seen *coverage) {
 	r.compare(all, s.Replicas[0].Union(s.Replicas[1]))
 	r.view(all, s.Replicas[0].Union(s.Replicas[1]))
 	r.arrive(s.Replicas[0].Union(s.Replicas[1]).Union(s.Replicas[2]), s.Rand)
+	if seed%16 == 0 {
+		r.undoEach(all, s.Replicas[0].Union(s.Replicas[1]))
+	}
+}
+
+// undoEach takes back every change that counts, the adding of the file too, and takes that back again.
+func (r *replicas) undoEach(w *Weave, s oracle.Set) {
+	for _, p := range s.Sorted() {
+		if !r.h.Live(s)[p] {
+			continue
+		}
+		undone, in := w, s
+		for range 3 {
+			p = r.h.Rollback(in, p).Num
+			after := in.With(p)
+			r.undo(undone, oracle.Event{Kind: oracle.RolledBack, Change: p})
+			undone = undone.Clone()
+			if err := undone.ApplyPatch(r.h.patch(p), r.h); err != nil {
+				r.t.Fatal(err)
+			}
+			r.compare(undone, after)
+			r.view(undone, after)
+			in = after
+		}
+	}
 }
 
 // arrive adds the changes of a set one by one, in a random order that dependencies allow.
@@ -95,7 +120,7 @@ func (r *replicas) arrive(s oracle.Set, rng *rand.Rand) {
 }
 
 // coverage counts what the stories came across.
-type coverage struct{ records, blocks, settled int }
+type coverage struct{ records, blocks, settled, undoings int }
 
 type replicas struct {
 	t      *testing.T
@@ -120,6 +145,7 @@ func (r *replicas) follow(e oracle.Event) {
 		w, err = w.Only(func(c uint32) bool { return e.After[c] }, r.h)
 	case len(e.After) > len(e.Before):
 		r.record(w, e)
+		r.undo(w, e)
 		w, err = w.Add(r.h.patch(e.Change), r.h)
 	}
 	if err != nil {
@@ -163,6 +189,24 @@ func (r *replicas) record(w *Weave, e oracle.Event) {
 	}
 }
 
+// undo checks that the weave records an undoing as the definition does.
+func (r *replicas) undo(w *Weave, e oracle.Event) {
+	if e.Kind != oracle.RolledBack {
+		return
+	}
+	want := r.h.patch(e.Change)
+	before := w.Encode(nil)
+	p, deps, err := w.Undo(Source{Change: e.Change, Ord: want.Ord}, *want.Undoes, r.h)
+	r.recorded(e, p.Hunks, deps, err)
+	if d := cmp.Diff(want.Source, p.Source); d != "" || *p.Undoes != *want.Undoes {
+		r.t.Errorf("the undoing is %v, want %v", p, want)
+	}
+	if !slices.Equal(before, w.Encode(nil)) {
+		r.t.Errorf("recording an undoing changed the weave")
+	}
+	r.seen.undoings++
+}
+
 // segments does what whoever edits a file does: it writes the view as a page and cuts the new text at the blocks that
 // stand in it. The story's text has the oracle's marks, so each block that it keeps is put in the page's words.
 func (r *replicas) segments(v *View, before *oracle.State, want []string) ([]Segment, [][]Edit) {
@@ -202,7 +246,7 @@ func (r *replicas) recorded(e oracle.Event, hunks []change.Hunk, deps []uint32, 
 		r.t.Error(err)
 		return
 	}
-	if got, want := fmt.Sprintf("%+v", hunks), fmt.Sprintf("%+v", r.h.Export(e.Change)); got != want {
+	if got, want := fmt.Sprintf("%+v", hunks), fmt.Sprintf("%+v", r.h.patch(e.Change).Hunks); got != want {
 		r.t.Errorf("hunks of %d (-oracle +weave):\n-%s\n+%s", e.Change, want, got)
 	}
 	past := oracle.Set{}

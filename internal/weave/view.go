@@ -51,12 +51,11 @@ func (w *Weave) View(h History) (*View, error) {
 	}
 	v.live = v.l.without(nil)
 	v.shown = v.l.shown(v.l.all(), v.live)
-	if len(v.w.open) > 0 {
-		hunks, err := v.l.places.locate(func(int) bool { return true })
-		if err != nil {
-			return nil, err
-		}
-		if err := v.findRegions(hunks); err != nil {
+	if err := v.chainOpen(); err != nil {
+		return nil, err
+	}
+	if len(v.regions) > 0 {
+		if err := v.findActs(); err != nil {
 			return nil, err
 		}
 	}
