@@ -14,8 +14,8 @@ func (w *Weave) Apply(src Source, hunks []change.Hunk) error {
 	return w.ApplyPatch(Patch{Source: src, Hunks: hunks}, nil)
 }
 
-// ApplyPatch is Apply for a change that may undo another; only then is the history asked. A weave is spoilt by a
-// patch that does not fit.
+// ApplyPatch is Apply for a change that may undo another or solve conflicts; only then is the history asked. A weave is
+// spoilt by a patch that does not fit (ErrMismatch).
 func (w *Weave) ApplyPatch(p Patch, history History) error {
 	if n := len(w.Sources); n > 0 && w.Sources[n-1].Change >= p.Change {
 		return fmt.Errorf("%w: change %d comes after %d", ErrMismatch, p.Change, w.Sources[n-1].Change)

@@ -47,7 +47,7 @@ func TestAgainstOracle(t *testing.T) {
 	}
 	tell(t, 1370, 16, seen) // a twin outside a block, which what its sides show hangs on
 	t.Logf("%+v", *seen)
-	if seen.blocks == 0 || seen.settled == 0 || seen.records == 0 || seen.undoings == 0 {
+	if seen.blocks == 0 || seen.settled == 0 || seen.records == 0 || seen.undoings == 0 || seen.resolved == 0 {
 		t.Errorf("something was never put to a test: %+v", *seen)
 	}
 }
@@ -74,6 +74,66 @@ func tell(t *testing.T, seed int64, steps int, seen *coverage) {
 	r.arrive(s.Replicas[0].Union(s.Replicas[1]).Union(s.Replicas[2]), s.Rand)
 	if seed%16 == 0 {
 		r.undoEach(all, s.Replicas[0].Union(s.Replicas[1]))
+		r.resolveEach(all, s.Replicas[0].Union(s.Replicas[1]))
+	}
+}
+
+// resolveEach decides each block for each of its sides, for its base and for all sides together, and records that.
+func (r *replicas) resolveEach(w *Weave, s oracle.Set) {
+	before := r.h.Render(s)
+	for at, b := range r.view(w, s).Blocks() {
+		all := []int{}
+		for i := range b.Sides {
+			all = append([]int{i}, all...)
+		}
+		for i := Base; i <= len(b.Sides); i++ {
+			parts := []int{i}
+			if i == len(b.Sides) {
+				parts = all
+			}
+			v := r.view(w, s)
+			p := pageOf(r.t, r.h, v)
+			text, err := p.Resolve(func(b *Block) ([]int, bool) { return parts, b == v.Blocks()[at] })
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			// The oracle's text, with the block's lines in the place of its marks.
+			var want []string
+			block := 0
+			for _, it := range before.Items {
+				if it.Block == nil {
+					want = append(want, it.Lines...)
+					continue
+				}
+				if block == at {
+					for _, k := range parts {
+						show := b.Base
+						if k >= 0 {
+							show = b.Sides[k].Show
+						}
+						want = append(want, r.h.lines(show)...)
+					}
+				} else {
+					want = append(want, it.Lines...)
+				}
+				block++
+			}
+			c, err := r.h.Record(s, want)
+			if err != nil || c == nil {
+				r.t.Fatal(c, err)
+			}
+			segments, texts, err := p.Cut(text)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			var all [][]Edit
+			for i, s := range segments {
+				all = append(all, edits(r.h.lines(s.Text), slices.Collect(strings.Lines(string(texts[i])))))
+			}
+			hunks, deps, err := v.Record(segments, all)
+			r.recorded(oracle.Event{Change: c.Num}, hunks, deps, err)
+			r.seen.resolved++
+		}
 	}
 }
 
@@ -120,7 +180,7 @@ func (r *replicas) arrive(s oracle.Set, rng *rand.Rand) {
 }
 
 // coverage counts what the stories came across.
-type coverage struct{ records, blocks, settled, undoings int }
+type coverage struct{ records, blocks, settled, undoings, resolved int }
 
 type replicas struct {
 	t      *testing.T
@@ -210,7 +270,7 @@ func (r *replicas) undo(w *Weave, e oracle.Event) {
 // segments does what whoever edits a file does: it writes the view as a page and cuts the new text at the blocks that
 // stand in it. The story's text has the oracle's marks, so each block that it keeps is put in the page's words.
 func (r *replicas) segments(v *View, before *oracle.State, want []string) ([]Segment, [][]Edit) {
-	p := r.h.page(r.t, v)
+	p := pageOf(r.t, r.h, v)
 	var edited []byte
 	block, from := 0, 0
 	for _, it := range before.Items {

@@ -31,8 +31,8 @@ type region struct {
 
 // side is what one party of a region shows.
 type side struct {
-	by    []uint32
-	shown []bool // of each of the region's runs
+	by, changes []uint32
+	shown       []bool // of each of the region's runs
 }
 
 // chainOpen finds the regions: it chains the open conflicts.

@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -68,7 +69,7 @@ func (r *region) divide() {
 				out[c] = true
 			}
 		}
-		r.sides = append(r.sides, side{p.latest(party), r.v.l.shown(r.runs, r.v.l.without(out))})
+		r.sides = append(r.sides, side{p.latest(party), p.changes(party), r.v.l.shown(r.runs, r.v.l.without(out))})
 	}
 	out := map[int]bool{}
 	for c := range p.takes {
@@ -213,6 +214,26 @@ func (p *parties) surpassed(k int, others []int) bool {
 	s := p.r.v.w.Sources
 	at := p.index(s[k].Change)
 	return at >= 0 && slices.ContainsFunc(others, func(o int) bool { return o != k && p.r.of[s[o].Change] && p.past(o)[at] })
+}
+
+// changes lists a party, in the order of partisans.
+func (p *parties) changes(party []int) (out []uint32) {
+	rank := func(k int) int {
+		switch {
+		case !p.r.of[p.r.v.w.Sources[k].Change]:
+			return 2
+		case p.surpassed(k, party):
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(party, func(a, b int) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), p.r.v.byHash(p.r.v.w.Sources[a].Change, p.r.v.w.Sources[b].Change))
+	})
+	for _, k := range party {
+		out = append(out, p.r.v.w.Sources[k].Change)
+	}
+	return out
 }
 
 // latest names a party by those of its participants that no other builds on.
