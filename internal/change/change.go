@@ -81,7 +81,8 @@ type Restore struct {
 // Span is a stretch of the weave between two shown lines (or block edges) that a hunk solves.
 type Span struct{ L, R Pos }
 
-// Hunk deletes, restores and inserts inside the gap between L and R, the nearest shown lines that it does not touch.
+// Hunk deletes, restores and inserts inside the gap between L and R, the nearest shown lines that it does not touch. In a
+// change that undoes another it is the gap only: where the undoing acts.
 type Hunk struct {
 	L, R Pos
 	// The inserted bytes are the next InsLen of the file's text. If any, the head's parent is L on its right side,
@@ -92,10 +93,18 @@ type Hunk struct {
 	Del    []Stretch
 	Res    []Restore
 	Solves []Span
+	Gains  bool // only in a change that undoes another: the undoing brings lines back here
 }
 
 // Adds reports whether the hunk does more than delete.
-func (h *Hunk) Adds() bool { return h.InsLen > 0 || len(h.Res) > 0 || len(h.Solves) > 0 }
+func (h *Hunk) Adds() bool {
+	return h.Gains || h.InsLen > 0 || len(h.Res) > 0 || len(h.Solves) > 0
+}
+
+// IsGap reports whether the hunk is a gap only, as those of a change that undoes another are.
+func (h *Hunk) IsGap() bool {
+	return h.InsLen == 0 && !h.Left && len(h.Del)+len(h.Res)+len(h.Solves) == 0
+}
 
 // Writes says which registers of a file a change writes.
 type Writes uint8
@@ -145,7 +154,9 @@ type File struct {
 	Exec   bool   // WritesMode
 	Kind   Kind   // WritesBody
 	Over   []Over
-	Hunks  []Hunk // edits of its text; none in a new file, whose content is one stretch from Start to End
+	// Edits of its text; none in a new file, whose content is one stretch from Start to End. A change that undoes another names
+	// each file in which that one, or the first one that it undoes in turn, has hunks: there may be none where it acts.
+	Hunks []Hunk
 	// The content that comes with the change: all that the hunks insert, in order, or the value of a body that is
 	// not text, or the whole text of a new file. An empty content has size 0 and the zero hash.
 	Size    uint64
@@ -167,7 +178,7 @@ type Change struct {
 	Time     Time
 	Message  string
 	Extra    []Field // keys ascending
-	Undoes   ID      // the change that this one takes back, or zero
+	Undoes   ID      // the change that this one takes back, or zero; then Files hold no ops, and hunks that are gaps only
 	Deps     []ID    // ascending, none implied by another
 	Others   []ID    // ascending: ids that refs name beside Deps
 	DirMoves []DirMove

@@ -33,33 +33,56 @@ func example() *Change {
 	}
 }
 
+// undoing takes back a change that edited two files, in one of which nothing is left to act on.
+func undoing() *Change {
+	return &Change{
+		Author:  Person{"Ada", "ada@example.org"},
+		Time:    Time{1700000000, 60},
+		Message: "Not yet\n",
+		Undoes:  id(7),
+		Deps:    []ID{id(7)},
+		Others:  []ID{id(1)},
+		Files: []File{
+			{ID: FileID{2, 4}, Hunks: []Hunk{{L: Start, R: Pos{2, 9}}, {L: Pos{2, 9}, R: End, Gains: true}}},
+			{ID: FileID{2, 5}},
+		},
+	}
+}
+
 func TestVector(t *testing.T) {
 	page, err := os.ReadFile("../../docs/spec/change.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	meta, body := Encode(example())
-	_, rest, _ := strings.Cut(string(page), "```vector\n")
-	block, _, _ := strings.Cut(rest, "```")
-	got := map[string]string{"meta": hex.EncodeToString(meta), "body": hex.EncodeToString(body), "id": Sum(meta, body).String()}
-	want := map[string]string{}
-	for line := range strings.Lines(block) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		want[name] += strings.ReplaceAll(value, " ", "")
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("the spec's vector differs (-spec +code):\n%s", d)
+	rest := string(page)
+	for _, c := range []*Change{example(), undoing()} {
+		meta, body := Encode(c)
+		var block string
+		_, rest, _ = strings.Cut(rest, "```vector\n")
+		block, rest, _ = strings.Cut(rest, "```")
+		got := map[string]string{"meta": hex.EncodeToString(meta), "body": hex.EncodeToString(body), "id": Sum(meta, body).String()}
+		want := map[string]string{}
+		for line := range strings.Lines(block) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+			want[name] += strings.ReplaceAll(value, " ", "")
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("the spec's vector of %q differs (-spec +code):\n%s", c.Message, d)
+		}
 	}
 }
 
 func TestRoundTrip(t *testing.T) {
-	c := example()
-	got, err := Decode(Encode(c))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(c, got); d != "" {
-		t.Error(d)
+	keep := example()
+	keep.Files[2] = File{ID: FileID{2, 0}, Writes: Keep}
+	for _, c := range []*Change{example(), undoing(), keep} {
+		got, err := Decode(Encode(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c, got); d != "" {
+			t.Error(d)
+		}
 	}
 }
 
@@ -76,6 +99,8 @@ func TestRefused(t *testing.T) {
 		"text without a hunk":        func(c *Change) { c.Files[2].Size, c.Files[2].Content = 1, hashOf("z") },
 		"hunks longer than the text": func(c *Change) { c.Files[1].Hunks[0].InsLen = 3 },
 		"an idle hunk":               func(c *Change) { c.Files[1].Hunks[0] = Hunk{L: Start, R: End} },
+		"a gain in no undoing":       func(c *Change) { c.Files[1].Hunks[0].Gains = true },
+		"a file without a purpose":   func(c *Change) { c.Files[2] = File{ID: FileID{2, 0}} },
 		"a reversed gap":             func(c *Change) { c.Files[1].Hunks[0].L = End },
 		"a hash of nothing":          func(c *Change) { c.Files[0].Size = 0 },
 		"an empty path":              func(c *Change) { c.Files[2].Path = "" },
@@ -89,6 +114,33 @@ func TestRefused(t *testing.T) {
 	for name, spoil := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := example()
+			spoil(c)
+			if err := c.Validate(); !errors.Is(err, ErrMalformed) {
+				t.Errorf("got %v, want it refused", err)
+			}
+		})
+	}
+}
+
+// A change that undoes another says where it acts, and nothing else.
+func TestRefusedUndoing(t *testing.T) {
+	cases := map[string]func(c *Change){
+		"an insertion": func(c *Change) {
+			c.Files[0].Size, c.Files[0].Content = 2, hashOf("x\n")
+			c.Files[0].Hunks[0].InsLen = 2
+		},
+		"a deletion":             func(c *Change) { c.Files[0].Hunks[0].Del = []Stretch{{1, 0, 2}} },
+		"a restoring":            func(c *Change) { c.Files[0].Hunks[0].Res = []Restore{{Stretch{1, 0, 2}, []Ref{2}}} },
+		"a solved stretch":       func(c *Change) { c.Files[0].Hunks[0].Solves = []Span{{Start, End}} },
+		"a parent":               func(c *Change) { c.Files[0].Hunks[0].Left, c.Files[0].Hunks[0].Parent = true, Pos{2, 0} },
+		"an op":                  func(c *Change) { c.Files[1].Writes = Keep },
+		"a replaced value":       func(c *Change) { c.Files[1].Over = []Over{{WritesMode, 2, 0}} },
+		"a file of its own":      func(c *Change) { c.Files[1] = example().Files[0] },
+		"a directory that moves": func(c *Change) { c.DirMoves = []DirMove{{"a", "b"}} },
+	}
+	for name, spoil := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := undoing()
 			spoil(c)
 			if err := c.Validate(); !errors.Is(err, ErrMalformed) {
 				t.Errorf("got %v, want it refused", err)
@@ -144,7 +196,18 @@ func TestRoundTripProperty(t *testing.T) {
 		pos := func() Pos {
 			return rapid.SampledFrom([]Pos{{1, 0}, {2, 300}, {1, 1 << 20}, {2, 7}}).Draw(t, "pos")
 		}
+		if rapid.Bool().Draw(t, "undoes") {
+			c.Undoes = id(2)
+		}
 		for i := range rapid.IntRange(0, 6).Draw(t, "files") {
+			if !c.Undoes.IsZero() {
+				f := File{ID: FileID{1, rapid.Uint32().Draw(t, "ord")}}
+				for range rapid.IntRange(0, 3).Draw(t, "hunks") {
+					f.Hunks = append(f.Hunks, Hunk{L: pos(), R: pos(), Gains: rapid.Bool().Draw(t, "gains")})
+				}
+				c.Files = append(c.Files, f)
+				continue
+			}
 			if rapid.Bool().Draw(t, "new") {
 				p := rapid.StringMatching(`[ab]{1,3}(/[ab]{1,3}){0,2}`).Draw(t, "path")
 				c.Files = append(c.Files, File{ID: FileID{Self, uint32(i)}, Writes: WritesPlace | WritesMode | WritesBody, Path: p, Kind: rapid.SampledFrom([]Kind{Text, Binary, Link}).Draw(t, "kind"), Size: 5, Content: hashOf("12345")})
@@ -179,6 +242,8 @@ func TestRoundTripProperty(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	meta, body := Encode(example())
+	f.Add(meta, body)
+	meta, body = Encode(undoing())
 	f.Add(meta, body)
 	f.Add([]byte(magic), []byte{})
 	f.Fuzz(func(t *testing.T, meta, body []byte) {

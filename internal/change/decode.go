@@ -208,6 +208,7 @@ func (d *decoder) hunks() []Hunk {
 
 func (d *decoder) hunk(h *Hunk) {
 	flags := d.byte()
+	h.Gains = flags&hunkGains != 0
 	h.L, h.R = d.pos(), d.pos()
 	if flags&hunkInserts != 0 {
 		h.InsLen = d.uint32()

@@ -22,6 +22,7 @@ const (
 	hunkDeletes
 	hunkRestores
 	hunkSolves
+	hunkGains
 )
 
 // Encode gives the two pieces of the hashed part: meta says who, when, why and upon what; body says what changed.
@@ -153,6 +154,7 @@ func appendHunk(b []byte, h *Hunk) []byte {
 	set(len(h.Del) > 0, hunkDeletes)
 	set(len(h.Res) > 0, hunkRestores)
 	set(len(h.Solves) > 0, hunkSolves)
+	set(h.Gains, hunkGains)
 	b = append(b, flags)
 	b = appendPos(b, h.L)
 	b = appendPos(b, h.R)

@@ -35,7 +35,10 @@ func (c *Change) Validate() error {
 			}
 		}
 	}
-	v := validator{refs: uint32(len(c.Deps) + len(c.Others)), used: make([]bool, len(c.Deps)+len(c.Others)+1)}
+	if !c.Undoes.IsZero() && len(c.DirMoves) > 0 {
+		return malformed("it undoes a change and moves directories")
+	}
+	v := validator{undoes: !c.Undoes.IsZero(), refs: uint32(len(c.Deps) + len(c.Others)), used: make([]bool, len(c.Deps)+len(c.Others)+1)}
 	for i := range c.Files {
 		if err := v.file(&c.Files[i], uint32(i)); err != nil {
 			return err
@@ -59,8 +62,9 @@ func ascending(what string, ids []ID) error {
 }
 
 type validator struct {
-	refs uint32 // how many changes a ref may name
-	used []bool
+	undoes bool   // the change takes another back
+	refs   uint32 // how many changes a ref may name
+	used   []bool
 }
 
 func (v *validator) ref(r Ref) error {
@@ -80,7 +84,10 @@ func (v *validator) file(f *File, i uint32) error {
 		return err
 	}
 	w := f.Writes
-	if w&^(WritesPlace|WritesMode|WritesBody|Gone|Keep) != 0 || w&Gone != 0 && w != Gone || w == 0 && len(f.Hunks) == 0 {
+	if v.undoes && (f.IsNew() || w != 0 || len(f.Over) > 0) {
+		return malformed("file %d has ops in a change that undoes another", i)
+	}
+	if w&^(WritesPlace|WritesMode|WritesBody|Gone|Keep) != 0 || w&Gone != 0 && w != Gone || w == 0 && len(f.Hunks) == 0 && !v.undoes {
 		return malformed("file %d has ops %#x", i, w)
 	}
 	if w&WritesPlace != 0 && (f.Path == "" || len(f.Path) > MaxPath || strings.IndexByte(f.Path, 0) >= 0) {
@@ -128,7 +135,10 @@ func (v *validator) hunks(f *File, i uint32) error {
 	for j := range f.Hunks {
 		h := &f.Hunks[j]
 		inserted += uint64(h.InsLen)
-		if h.InsLen == 0 && len(h.Del)+len(h.Res)+len(h.Solves) == 0 || h.Left && h.InsLen == 0 {
+		switch {
+		case v.undoes && !h.IsGap():
+			return malformed("file %d: hunk %d of a change that undoes another is more than a gap", i, j)
+		case !v.undoes && (h.IsGap() || h.Gains || h.Left && h.InsLen == 0):
 			return malformed("file %d: hunk %d does nothing", i, j)
 		}
 		if h.L == End || h.R == Start {

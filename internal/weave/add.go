@@ -2,8 +2,8 @@ package weave
 
 import "slices"
 
-// Add gives the weave with one more change, whose past must be there: beside changes that it does not know of, that
-// is the union of this weave with its past and itself.
+// Add gives the weave with one more change, whose past must be there and whose number must be above all: beside changes
+// that it does not know of, that is the union of this weave with its past and itself. The weave is not changed.
 func (w *Weave) Add(p Patch, h History) (*Weave, error) {
 	knows := func(c uint32) bool { return h.Reaches(p.Change, c) }
 	if !slices.ContainsFunc(w.Sources, func(s Source) bool { return !knows(s.Change) }) {

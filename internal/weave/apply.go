@@ -14,28 +14,27 @@ func (w *Weave) Apply(src Source, hunks []change.Hunk) error {
 	return w.ApplyPatch(Patch{Source: src, Hunks: hunks}, nil)
 }
 
-// ApplyPatch is Apply for a change that may undo another; only then is the history asked. A weave is spoilt by a
-// patch that does not fit.
+// ApplyPatch is Apply for a change that may undo another or solve conflicts; only then is the history asked. A weave is
+// spoilt by a patch that does not fit (ErrMismatch).
 func (w *Weave) ApplyPatch(p Patch, history History) error {
 	if n := len(w.Sources); n > 0 && w.Sources[n-1].Change >= p.Change {
 		return fmt.Errorf("%w: change %d comes after %d", ErrMismatch, p.Change, w.Sources[n-1].Change)
 	}
-	if p.Undo != nil {
-		if _, ok := w.Source(p.Undo.Change); !ok {
+	if p.Undoes != nil {
+		if _, ok := w.Source(*p.Undoes); !ok {
 			return fmt.Errorf("%w: it undoes what did not touch the file", ErrMismatch)
 		}
 	}
 	var off uint32
 	at := 0
-	a := act{hunks: p.Hunks, undo: p.Undo}
+	a := act{hunks: p.Hunks, undo: p.Undoes}
 	for i := range p.Hunks {
 		h := &p.Hunks[i]
 		if h.InsLen > math.MaxUint32-off {
 			return fmt.Errorf("%w: it inserts too much", ErrMismatch)
 		}
-		adds := h.Adds() || p.Undo != nil && slices.Contains(p.Undo.Gains, uint32(i))
 		var err error
-		if at, err = w.applyHunk(p.Change, off, h, adds, at); err != nil {
+		if at, err = w.applyHunk(p.Change, off, h, at); err != nil {
 			return err
 		}
 		off += h.InsLen
@@ -61,7 +60,7 @@ func (w *Weave) ApplyPatch(p Patch, history History) error {
 }
 
 // applyHunk looks for the gap from run from on, where it is when hunks come in order, and gives where it ends.
-func (w *Weave) applyHunk(c, off uint32, h *change.Hunk, adds bool, from int) (int, error) {
+func (w *Weave) applyHunk(c, off uint32, h *change.Hunk, from int) (int, error) {
 	l, r, err := w.gap(h, from)
 	if err != nil {
 		return 0, err
@@ -85,7 +84,7 @@ func (w *Weave) applyHunk(c, off uint32, h *change.Hunk, adds bool, from int) (i
 			return 0, err
 		}
 	}
-	w.cover(c, adds, l, r)
+	w.cover(c, h.Adds(), l, r)
 	if h.InsLen > 0 {
 		run := Run{Change: c, Off: off, Len: h.InsLen, Head: true, Parent: h.L, Left: h.Left}
 		if h.Left {

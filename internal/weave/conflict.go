@@ -84,16 +84,16 @@ func (w *Weave) clash(a, b *hunk, h History) bool {
 	if !a.adds() && !b.adds() || w.sameEffect(a, b) {
 		return false
 	}
-	if a.undo != nil && (b.undo != nil && b.undo.Change == a.undo.Change || !h.Reaches(b.change, a.undo.Change)) {
+	if a.undo != nil && (b.undo != nil && *b.undo == *a.undo || !h.Reaches(b.change, *a.undo)) {
 		return false
 	}
-	return b.undo == nil || h.Reaches(a.change, b.undo.Change)
+	return b.undo == nil || h.Reaches(a.change, *b.undo)
 }
 
 // sameEffect reports whether two hunks are one edit made twice.
 func (w *Weave) sameEffect(a, b *hunk) bool {
 	if a.undo != nil || b.undo != nil {
-		return a.undo != nil && b.undo != nil && a.undo.Change == b.undo.Change
+		return a.undo != nil && b.undo != nil && *a.undo == *b.undo
 	}
 	if a.inserts() != b.inserts() || len(a.parts) != len(b.parts) || a.form() != b.form() {
 		return false
@@ -221,23 +221,31 @@ func (w *Weave) close(by []change.Hunk) error {
 		return err
 	}
 	w.open = slices.DeleteFunc(slices.Clone(w.open), func(pair Pair) bool {
-		a, b := hunks[pair[0]], hunks[pair[1]]
+		a, b := hunks[pair[0]].at, hunks[pair[1]].at
 		where := span{max(a.l, b.l), min(a.r, b.r)}
 		return slices.ContainsFunc(solved, func(s span) bool { return s.meets(where) })
 	})
 	return nil
 }
 
-// ofPairs gives the gaps of the hunks with open conflicts.
-func (p places) ofPairs() (map[HunkID]span, error) {
+// ofPairs gives the hunks with open conflicts, and more of their changes.
+func (p places) ofPairs() (map[HunkID]*located, error) {
 	of := map[uint32]bool{}
 	for _, pair := range p.w.open {
 		of[pair[0].Change], of[pair[1].Change] = true, true
 	}
 	hunks, err := p.locate(func(i int) bool { return of[p.w.Sources[i].Change] })
-	out := map[HunkID]span{}
-	for i := range hunks {
-		out[hunks[i].id()] = hunks[i].at
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	out := map[HunkID]*located{}
+	for i := range hunks {
+		out[hunks[i].id()] = &hunks[i]
+	}
+	for _, pair := range p.w.open {
+		if out[pair[0]] == nil || out[pair[1]] == nil {
+			return nil, ErrDamaged
+		}
+	}
+	return out, nil
 }

@@ -84,8 +84,7 @@ func (w *Weave) appendSource(b []byte, i int, last uint32) []byte {
 		b = append(b, s.Hash[:]...)
 	}
 	if a.undo != nil {
-		b = binary.AppendUvarint(b, uint64(a.undo.Change))
-		b = appendNumbers(b, a.undo.Gains)
+		b = binary.AppendUvarint(b, uint64(*a.undo))
 	}
 	raw := a.raw
 	if len(a.hunks) > 0 {
@@ -241,7 +240,8 @@ func (d *decoder) source(w *Weave, i int, last uint32) {
 		copy(s.Hash[:], d.bytes(uint64(len(s.Hash))))
 	}
 	if ord&sourceUndoes != 0 {
-		a.undo = &Undoing{Change: d.uint32(), Gains: d.numbers()}
+		undone := d.uint32()
+		a.undo = &undone
 	}
 	a.restores, a.solves = ord&sourceRestores != 0, ord&sourceSolves != 0
 	w.odd = w.odd || a.restores || a.undo != nil

@@ -19,15 +19,9 @@ type Patch struct {
 	// Hunks must not be changed afterwards. Consecutive ones with one right end are the parts of one hunk of the algebra: the first
 	// holds its gap and all that it deletes, restores and solves, the others more places where it inserts.
 	Hunks []change.Hunk
-	// Undo is nil when it undoes nothing. A change that undoes another has a patch, perhaps without hunks, for each file that the
-	// other touched.
-	Undo *Undoing
-}
-
-// Undoing says that a change takes another back by name. Its hunks are gaps only: they say where it acts.
-type Undoing struct {
-	Change uint32
-	Gains  []uint32 // ascending: the hunks in whose gaps it brought lines back
+	// Undoes is the change that this one takes back by name; nil for none. Its hunks are gaps only: they say where it acts. A
+	// change that undoes another has a patch, perhaps without hunks, for each file that the other touched.
+	Undoes *uint32
 }
 
 // act is a patch as the weave keeps it beside its source.
@@ -36,7 +30,7 @@ type act struct {
 	raw      []byte // the hunks as encoded, until they are first wanted
 	restores bool
 	solves   bool
-	undo     *Undoing
+	undo     *uint32
 }
 
 // hunksOf gives the hunks of source i. The first source has none: it is the adding of the file, one stretch from end to end.

@@ -13,7 +13,7 @@ type hunk struct {
 	off    uint32 // where its text begins in what the change inserted
 	parts  []change.Hunk
 	gains  bool // it brought lines back, of an undoing change, or added the file, perhaps without lines
-	undo   *Undoing
+	undo   *uint32
 }
 
 // eachHunk calls f with the hunks of source i.
@@ -30,7 +30,7 @@ func (w *Weave) eachHunk(i int, f func(h hunk)) error {
 			k++
 		}
 		n.off, n.parts = off, parts[:k]
-		n.gains = adding || n.undo != nil && slices.Contains(n.undo.Gains, uint32(n.index))
+		n.gains = adding || n.parts[0].Gains
 		f(n)
 		for j := range n.parts {
 			off += n.parts[j].InsLen

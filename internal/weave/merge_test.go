@@ -26,7 +26,10 @@ func (h history) SameText(a, b change.Stretch) (bool, error) {
 func (h history) patch(c uint32) Patch {
 	p := Patch{Source: Source{Change: c, Ord: 3, Size: uint32(len(h.Inserted(c)))}, Hunks: h.Export(c)}
 	if u, ok := h.Undoes(c); ok {
-		p.Undo = &Undoing{Change: u, Gains: h.Changes[c].Gains()}
+		p.Undoes = &u
+		for i := range h.Changes[c].Hunks {
+			p.Hunks[i].Gains = h.Changes[c].Hunks[i].Gain
+		}
 	}
 	return p
 }
@@ -44,7 +47,7 @@ func TestAgainstOracle(t *testing.T) {
 	}
 	tell(t, 1370, 16, seen) // a twin outside a block, which what its sides show hangs on
 	t.Logf("%+v", *seen)
-	if seen.blocks == 0 || seen.settled == 0 || seen.records == 0 {
+	if seen.blocks == 0 || seen.settled == 0 || seen.records == 0 || seen.undoings == 0 || seen.resolved == 0 {
 		t.Errorf("something was never put to a test: %+v", *seen)
 	}
 }
@@ -69,6 +72,91 @@ func tell(t *testing.T, seed int64, steps int, seen *coverage) {
 	r.compare(all, s.Replicas[0].Union(s.Replicas[1]))
 	r.view(all, s.Replicas[0].Union(s.Replicas[1]))
 	r.arrive(s.Replicas[0].Union(s.Replicas[1]).Union(s.Replicas[2]), s.Rand)
+	if seed%16 == 0 {
+		r.undoEach(all, s.Replicas[0].Union(s.Replicas[1]))
+		r.resolveEach(all, s.Replicas[0].Union(s.Replicas[1]))
+	}
+}
+
+// resolveEach decides each block for each of its sides, for its base and for all sides together, and records that.
+func (r *replicas) resolveEach(w *Weave, s oracle.Set) {
+	before := r.h.Render(s)
+	for at, b := range r.view(w, s).Blocks() {
+		all := []int{}
+		for i := range b.Sides {
+			all = append([]int{i}, all...)
+		}
+		for i := Base; i <= len(b.Sides); i++ {
+			parts := []int{i}
+			if i == len(b.Sides) {
+				parts = all
+			}
+			v := r.view(w, s)
+			p := pageOf(r.t, r.h, v)
+			text, err := p.Resolve(func(b *Block) ([]int, bool) { return parts, b == v.Blocks()[at] })
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			// The oracle's text, with the block's lines in the place of its marks.
+			var want []string
+			block := 0
+			for _, it := range before.Items {
+				if it.Block == nil {
+					want = append(want, it.Lines...)
+					continue
+				}
+				if block == at {
+					for _, k := range parts {
+						show := b.Base
+						if k >= 0 {
+							show = b.Sides[k].Show
+						}
+						want = append(want, r.h.lines(show)...)
+					}
+				} else {
+					want = append(want, it.Lines...)
+				}
+				block++
+			}
+			c, err := r.h.Record(s, want)
+			if err != nil || c == nil {
+				r.t.Fatal(c, err)
+			}
+			segments, texts, err := p.Cut(text)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			var all [][]Edit
+			for i, s := range segments {
+				all = append(all, edits(r.h.lines(s.Text), slices.Collect(strings.Lines(string(texts[i])))))
+			}
+			hunks, deps, err := v.Record(segments, all)
+			r.recorded(oracle.Event{Change: c.Num}, hunks, deps, err)
+			r.seen.resolved++
+		}
+	}
+}
+
+// undoEach takes back every change that counts, the adding of the file too, and takes that back again.
+func (r *replicas) undoEach(w *Weave, s oracle.Set) {
+	for _, p := range s.Sorted() {
+		if !r.h.Live(s)[p] {
+			continue
+		}
+		undone, in := w, s
+		for range 3 {
+			p = r.h.Rollback(in, p).Num
+			after := in.With(p)
+			r.undo(undone, oracle.Event{Kind: oracle.RolledBack, Change: p})
+			undone = undone.Clone()
+			if err := undone.ApplyPatch(r.h.patch(p), r.h); err != nil {
+				r.t.Fatal(err)
+			}
+			r.compare(undone, after)
+			r.view(undone, after)
+			in = after
+		}
+	}
 }
 
 // arrive adds the changes of a set one by one, in a random order that dependencies allow.
@@ -92,7 +180,7 @@ func (r *replicas) arrive(s oracle.Set, rng *rand.Rand) {
 }
 
 // coverage counts what the stories came across.
-type coverage struct{ records, blocks, settled int }
+type coverage struct{ records, blocks, settled, undoings, resolved int }
 
 type replicas struct {
 	t      *testing.T
@@ -117,6 +205,7 @@ func (r *replicas) follow(e oracle.Event) {
 		w, err = w.Only(func(c uint32) bool { return e.After[c] }, r.h)
 	case len(e.After) > len(e.Before):
 		r.record(w, e)
+		r.undo(w, e)
 		w, err = w.Add(r.h.patch(e.Change), r.h)
 	}
 	if err != nil {
@@ -160,10 +249,28 @@ func (r *replicas) record(w *Weave, e oracle.Event) {
 	}
 }
 
+// undo checks that the weave records an undoing as the definition does.
+func (r *replicas) undo(w *Weave, e oracle.Event) {
+	if e.Kind != oracle.RolledBack {
+		return
+	}
+	want := r.h.patch(e.Change)
+	before := w.Encode(nil)
+	p, deps, err := w.Undo(Source{Change: e.Change, Ord: want.Ord}, *want.Undoes, r.h)
+	r.recorded(e, p.Hunks, deps, err)
+	if d := cmp.Diff(want.Source, p.Source); d != "" || *p.Undoes != *want.Undoes {
+		r.t.Errorf("the undoing is %v, want %v", p, want)
+	}
+	if !slices.Equal(before, w.Encode(nil)) {
+		r.t.Errorf("recording an undoing changed the weave")
+	}
+	r.seen.undoings++
+}
+
 // segments does what whoever edits a file does: it writes the view as a page and cuts the new text at the blocks that
 // stand in it. The story's text has the oracle's marks, so each block that it keeps is put in the page's words.
 func (r *replicas) segments(v *View, before *oracle.State, want []string) ([]Segment, [][]Edit) {
-	p := r.h.page(r.t, v)
+	p := pageOf(r.t, r.h, v)
 	var edited []byte
 	block, from := 0, 0
 	for _, it := range before.Items {
@@ -199,7 +306,7 @@ func (r *replicas) recorded(e oracle.Event, hunks []change.Hunk, deps []uint32, 
 		r.t.Error(err)
 		return
 	}
-	if got, want := fmt.Sprintf("%+v", hunks), fmt.Sprintf("%+v", r.h.Export(e.Change)); got != want {
+	if got, want := fmt.Sprintf("%+v", hunks), fmt.Sprintf("%+v", r.h.patch(e.Change).Hunks); got != want {
 		r.t.Errorf("hunks of %d (-oracle +weave):\n-%s\n+%s", e.Change, want, got)
 	}
 	past := oracle.Set{}

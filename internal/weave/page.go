@@ -7,164 +7,200 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
-// Words says how the marks around a block's parts name them. Names hold no line break.
+// Words says how the marks around a block's parts name them. No word holds a line break.
 type Words struct {
-	Block func(HunkID) string   // the same for the same hunk: an edited text is searched for it
-	Side  func([]uint32) string // of the changes that a side is named by; none for all together
+	// Block names a block by its least hunk. It is the same for the same hunk, and holds no space.
+	Block func(HunkID) string
+	// Side labels a side, such as by short ids and first lines of messages. It is asked with Side.By: none is all together.
+	Side func(by []uint32) string
 }
 
 // Page is a view as text, with marks around the parts of its blocks:
 //
-//	<<<<<<< BLOCK SIDE
+//	<<<<<<< BLOCK 1: SIDE
 //	||||||| BLOCK base
-//	======= BLOCK SIDE
-//	>>>>>>> BLOCK
+//	=======
+//	>>>>>>> BLOCK 2: SIDE
 //
-// Every mark names its block, so a line of the file that only looks like one is not taken for it.
+// The shapes are those that editors know, where the label of a side after the base stands below it. Of three sides and more
+// each but the first and the last ends so:
+//
+//	======= BLOCK 2, above: SIDE
+//
+// A mark names its block, which no line of the file that looks like a mark does, so none is taken for one. Only the first
+// divider is bare, for editors know no other; Cut says what that means.
 type Page struct {
 	Text []byte
 
 	v      *View
 	blocks []written
-	marks  map[string]string // of every mark, its block's name
+	marks  map[string]int // of every mark that names its block, which it is
 }
 
-// written is where a block stands in a page.
+// written is where a block stands in a page, and what its parts say.
 type written struct {
+	block    *Block
+	name     string
 	from, to int
 	pad      []byte // a line break put before it, where the text before has none
+	eol      []byte
+	sides    [][]byte
+	base     []byte
 }
 
-// Page writes the view. text gives the bytes of a stretch.
+// Page writes the view. text gives the bytes of a stretch, which are not changed and may change after the next call.
 func (v *View) Page(words Words, text func(change.Stretch) ([]byte, error)) (*Page, error) {
-	p := &Page{v: v, marks: map[string]string{}}
-	w := pageWriter{p: p, text: text, eol: []byte("\n")}
-	for _, it := range v.Items {
+	w := pageWriter{p: &Page{v: v, marks: map[string]int{}}, text: text, alike: map[string]bool{}}
+	if err := w.read(); err != nil {
+		return nil, err
+	}
+	for i, it := range v.Items {
 		if it.Block == nil {
-			w.show([]change.Stretch{it.Stretch})
+			w.p.Text = append(w.p.Text, w.shown[i]...)
 		} else {
-			w.block(it.Block, words)
+			w.block(words)
 		}
 	}
-	return p, w.err
+	return w.p, nil
 }
 
 type pageWriter struct {
-	p    *Page
-	text func(change.Stretch) ([]byte, error)
-	eol  []byte // as the last line before ended
-	err  error
+	p     *Page
+	text  func(change.Stretch) ([]byte, error)
+	shown [][]byte        // of each item that is no block
+	alike map[string]bool // names that stand in the file where a mark would have a block's
+	next  int             // block
 }
 
-func (w *pageWriter) show(of []change.Stretch) {
-	for _, s := range of {
-		b, err := w.text(s)
-		if err != nil {
-			w.err = fmt.Errorf("read %d.%d: %w", s.Change, s.Off, err)
-		}
-		w.p.Text = append(w.p.Text, b...)
-	}
-	if bytes.HasSuffix(w.p.Text, []byte("\n")) {
-		w.eol = []byte("\n")
-		if bytes.HasSuffix(w.p.Text, []byte("\r\n")) {
-			w.eol = []byte("\r\n")
+// read gathers all text, and learns from it what line breaks the file has and what looks like a mark.
+func (w *pageWriter) read() (err error) {
+	w.shown = make([][]byte, len(w.p.v.Items))
+	var eol []byte
+	ends := func(b []byte) {
+		if i := bytes.IndexByte(b, '\n'); i >= 0 && eol == nil {
+			eol = breakAt(b, i)
 		}
 	}
-}
-
-// pad ends a last line that has no break.
-func (w *pageWriter) pad() []byte {
-	if len(w.p.Text) == 0 || w.p.Text[len(w.p.Text)-1] == '\n' {
-		return nil
-	}
-	w.p.Text = append(w.p.Text, w.eol...)
-	return w.eol
-}
-
-func (w *pageWriter) mark(sign, name, words string) {
-	w.pad()
-	line := sign + " " + name
-	if words != "" {
-		line += " " + words
-	}
-	w.p.marks[line] = name
-	w.p.Text = append(append(w.p.Text, line...), w.eol...)
-}
-
-func (w *pageWriter) block(b *Block, words Words) {
-	name := words.Block(b.Name)
-	at := written{pad: w.pad()}
-	at.from = len(w.p.Text)
-	for i, s := range b.Sides {
-		sign := "======="
-		if i == 0 {
-			sign = "<<<<<<<"
-		}
-		w.mark(sign, name, words.Side(s.By))
-		w.show(s.Show)
-		if i == 0 {
-			w.mark("|||||||", name, "base")
-			w.show(b.Base)
-		}
-	}
-	w.mark(">>>>>>>", name, "")
-	at.to = len(w.p.Text)
-	w.p.blocks = append(w.p.blocks, at)
-}
-
-// HalfBlockError says that an edited text holds a mark of a block that does not stand whole in it.
-type HalfBlockError struct {
-	Block string
-	Mark  string
-}
-
-func (e *HalfBlockError) Error() string {
-	return fmt.Sprintf("part of conflict %s is left: %q; edit all of it away, or none", e.Block, e.Mark)
-}
-
-// Cut finds which blocks stand unchanged in an edited text: they stay open. texts is what the edited text says in each
-// segment between them; to be recorded, each is compared with its segment's. It gives a *HalfBlockError when a part
-// of a block is left.
-func (p *Page) Cut(edited []byte) (segments []Segment, texts [][]byte, err error) {
-	kept := make([]bool, len(p.blocks))
-	from := 0
-	for i, b := range p.blocks {
-		at := findLines(edited, p.Text[b.from:b.to], from)
-		if at < 0 {
+	for i, it := range w.p.v.Items {
+		if it.Block == nil {
+			if w.shown[i], err = w.bytes([]change.Stretch{it.Stretch}); err != nil {
+				return err
+			}
+			ends(w.shown[i])
+			if k := bytes.LastIndexByte(w.shown[i], '\n'); k >= 0 {
+				eol = breakAt(w.shown[i], k)
+			}
 			continue
 		}
-		texts = append(texts, bytes.TrimSuffix(edited[from:at], b.pad))
-		kept[i], from = true, at+b.to-b.from
-	}
-	texts = append(texts, edited[from:])
-	for _, t := range texts {
-		if err := p.whole(t); err != nil {
-			return nil, nil, err
+		b := written{block: it.Block, sides: make([][]byte, len(it.Block.Sides))}
+		for k, s := range it.Block.Sides {
+			if b.sides[k], err = w.bytes(s.Show); err != nil {
+				return err
+			}
+			ends(b.sides[k])
 		}
-	}
-	return p.v.Segments(func(i int) bool { return kept[i] }), texts, nil
-}
-
-// findLines gives where whole lines stand in a text, from a line's start on; -1 for nowhere.
-func findLines(text, lines []byte, from int) int {
-	for at := from; ; at++ {
-		i := bytes.Index(text[at:], lines)
-		if i < 0 {
-			return -1
+		if b.base, err = w.bytes(it.Block.Base); err != nil {
+			return err
 		}
-		if at += i; at == from || text[at-1] == '\n' {
-			return at
-		}
+		ends(b.base)
+		b.eol = eol
+		w.p.blocks = append(w.p.blocks, b)
 	}
-}
-
-// whole refuses a text with a mark in it.
-func (p *Page) whole(text []byte) error {
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		if name, ok := p.marks[string(line)]; ok {
-			return &HalfBlockError{name, string(line)}
+	if eol == nil {
+		eol = []byte("\n")
+	}
+	for i := range w.p.blocks {
+		if w.p.blocks[i].eol == nil { // nothing before it breaks
+			w.p.blocks[i].eol = eol
 		}
 	}
 	return nil
+}
+
+// breakAt is the line break that ends at byte i.
+func breakAt(b []byte, i int) []byte {
+	if i > 0 && b[i-1] == '\r' {
+		return []byte("\r\n")
+	}
+	return []byte("\n")
+}
+
+func (w *pageWriter) bytes(of []change.Stretch) (out []byte, err error) {
+	for _, s := range of {
+		b, err := w.text(s)
+		if err != nil {
+			return nil, fmt.Errorf("read %d.%d: %w", s.Change, s.Off, err)
+		}
+		out = append(out, b...)
+	}
+	for line := range bytes.Lines(out) {
+		if f := bytes.Fields(line); len(f) > 1 && isSign(f[0]) {
+			w.alike[string(f[1])] = true
+		}
+	}
+	return out, nil
+}
+
+// The signs that marks begin with.
+const (
+	signOpen  = "<<<<<<<"
+	signBase  = "|||||||"
+	signSplit = "======="
+	signClose = ">>>>>>>"
+)
+
+func isSign(b []byte) bool {
+	s := string(b)
+	return s == signOpen || s == signBase || s == signSplit || s == signClose
+}
+
+// endLine puts a line break after a last line that has none.
+func endLine(text, eol []byte) ([]byte, []byte) {
+	if len(text) == 0 || text[len(text)-1] == '\n' {
+		return text, nil
+	}
+	return append(text, eol...), eol
+}
+
+func (w *pageWriter) block(words Words) {
+	b := &w.p.blocks[w.next]
+	b.name = words.Block(b.block.Name)
+	for w.alike[b.name] {
+		b.name += "~"
+	}
+	w.p.Text, b.pad = endLine(w.p.Text, b.eol)
+	b.from = len(w.p.Text)
+	last := len(b.sides) - 1
+	for i, s := range b.block.Sides {
+		label := func(of string) string { return fmt.Sprintf("%s %d%s: %s", b.name, i+1, of, words.Side(s.By)) }
+		if i == 0 {
+			w.mark(signOpen, label(""))
+			w.p.Text = append(w.p.Text, b.sides[i]...)
+			w.mark(signBase, b.name+" base")
+			w.p.Text = append(w.p.Text, b.base...)
+			w.mark(signSplit, "")
+			if last == 0 {
+				w.mark(signClose, b.name)
+			}
+			continue
+		}
+		w.p.Text = append(w.p.Text, b.sides[i]...)
+		if i < last {
+			w.mark(signSplit, label(", above"))
+		} else {
+			w.mark(signClose, label(""))
+		}
+	}
+	b.to = len(w.p.Text)
+	w.next++
+}
+
+func (w *pageWriter) mark(sign, words string) {
+	w.p.Text, _ = endLine(w.p.Text, w.p.blocks[w.next].eol)
+	line := sign
+	if words != "" {
+		line += " " + words
+		w.p.marks[line] = w.next
+	}
+	w.p.Text = append(append(w.p.Text, line...), w.p.blocks[w.next].eol...)
 }

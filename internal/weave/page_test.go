@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/oxy-vcs/oxy/internal/change"
-	"github.com/oxy-vcs/oxy/internal/oracle"
 )
 
 var numbers = Words{
@@ -17,34 +16,53 @@ var numbers = Words{
 	Side:  func(by []uint32) string { return strings.Trim(fmt.Sprint(by), "[]") },
 }
 
-func (h history) page(t *testing.T, v *View) *Page {
-	p, err := v.Page(numbers, func(s change.Stretch) ([]byte, error) {
-		return []byte(h.Inserted(s.Change)[s.Off : s.Off+s.Len]), nil
-	})
+// insertions tells what changes inserted.
+type insertions interface{ Inserted(c uint32) string }
+
+// textOf is what stretches say.
+func textOf(h insertions, of []change.Stretch) (s string) {
+	for _, x := range of {
+		s += h.Inserted(x.Change)[x.Off : x.Off+x.Len]
+	}
+	return s
+}
+
+func pageOf(t *testing.T, h insertions, v *View) *Page {
+	p, err := v.Page(numbers, func(s change.Stretch) ([]byte, error) { return []byte(textOf(h, []change.Stretch{s})), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
+// beside is changes that each know of the first only, as what they inserted.
+type beside []string
+
+func (b beside) Less(x, y uint32) bool    { return x < y }
+func (b beside) Reaches(x, y uint32) bool { return x == y || y == 0 }
+func (b beside) Inserted(c uint32) string { return b[c] }
+func (b beside) SameText(x, y change.Stretch) (bool, error) {
+	return textOf(b, []change.Stretch{x}) == textOf(b, []change.Stretch{y}), nil
+}
+
 // conflict is a base that some edited, each on their own.
-func conflict(t *testing.T, base []string, edits ...[]string) (history, *Weave) {
-	s := oracle.NewStory(3)
-	h := history{s.World}
-	s.World.Changes = nil
-	record := func(on oracle.Set, want []string) *oracle.Change {
-		c, err := s.Record(on, want)
-		if err != nil || c == nil {
-			t.Fatal(c, err)
+func conflict(t *testing.T, base []string, texts ...[]string) (beside, *Weave) {
+	h := beside{strings.Join(base, "")}
+	first := New(Source{Size: uint32(len(h[0]))})
+	w := first
+	for i, e := range texts {
+		es, ins := edits(base, e), ""
+		for k := range es {
+			b0 := len(ins)
+			ins += strings.Join(e, "")[es[k].B0:es[k].B1]
+			es[k].B0, es[k].B1 = b0, len(ins)
 		}
-		return c
-	}
-	record(oracle.Set{}, base)
-	w := New(h.patch(0).Source)
-	for _, e := range edits {
-		c := record(oracle.Of(0), e)
-		var err error
-		if w, err = w.Add(h.patch(c.Num), h); err != nil {
+		hunks, _, err := first.Record(es)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h = append(h, ins)
+		if w, err = w.Add(Patch{Source: Source{Change: uint32(i + 1), Size: uint32(len(ins))}, Hunks: hunks}, h); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,16 +71,21 @@ func conflict(t *testing.T, base []string, edits ...[]string) (history, *Weave) 
 
 func TestPage(t *testing.T) {
 	for _, k := range []struct {
-		name        string
-		base, l, r  []string
-		lFirst, rOf string
+		name       string
+		base, l, r []string
+		want       string // N: the block's name, A and B: its sides, %A and %B: their texts
 	}{
 		{"lines", []string{"1\n", "x\n", "2\n"}, []string{"1\n", "L\n", "2\n"}, []string{"1\n", "R\n", "2\n"},
-			"1\n<<<<<<< 1.0 1\nL\n||||||| 1.0 base\nx\n======= 1.0 2\nR\n>>>>>>> 1.0\n2\n", "1\n<<<<<<< 2.0 2\nR\n||||||| 2.0 base\nx\n======= 2.0 1\nL\n>>>>>>> 2.0\n2\n"},
-		{"line ends of Windows", []string{"1\r\n", "x\r\n"}, []string{"1\r\n", "L\r\n"}, []string{"1\r\n"},
-			"1\r\n<<<<<<< 1.0 1\r\nL\r\n||||||| 1.0 base\r\nx\r\n======= 1.0 2\r\n>>>>>>> 1.0\r\n", "1\r\n<<<<<<< 2.0 2\r\n||||||| 2.0 base\r\nx\r\n======= 2.0 1\r\nL\r\n>>>>>>> 2.0\r\n"},
+			"1\n<<<<<<< N 1: A\n%A||||||| N base\nx\n=======\n%B>>>>>>> N 2: B\n2\n"},
+		{"line ends of Windows", []string{"1\r\n", "x\r\n"}, []string{"1\r\n", "L\r\n"}, []string{"1\r\n", "R\r\n"},
+			"1\r\n<<<<<<< N 1: A\r\n%A||||||| N base\r\nx\r\n=======\r\n%B>>>>>>> N 2: B\r\n"},
+		{"line ends of Windows, nothing before", []string{"x\r\n"}, []string{"L\r\n"}, []string{"R\r\n"},
+			"<<<<<<< N 1: A\r\n%A||||||| N base\r\nx\r\n=======\r\n%B>>>>>>> N 2: B\r\n"},
 		{"no last line break", []string{"1\n", "x"}, []string{"1\n", "L"}, []string{"1\n", "R"},
-			"1\n<<<<<<< 1.0 1\nL\n||||||| 1.0 base\nx\n======= 1.0 2\nR\n>>>>>>> 1.0\n", "1\n<<<<<<< 2.0 2\nR\n||||||| 2.0 base\nx\n======= 2.0 1\nL\n>>>>>>> 2.0\n"},
+			"1\n<<<<<<< N 1: A\n%A\n||||||| N base\nx\n=======\n%B\n>>>>>>> N 2: B\n"},
+		{"lines that look like marks", []string{"<<<<<<< M 1: a\n", "x\n", "=======\n"}, []string{"<<<<<<< M 1: a\n", "L\n", "=======\n"},
+			[]string{"<<<<<<< M 1: a\n", "R\n", "=======\n"},
+			"<<<<<<< M 1: a\n<<<<<<< N 1: A\n%A||||||| N base\nx\n=======\n%B>>>>>>> N 2: B\n=======\n"},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			h, w := conflict(t, k.base, k.l, k.r)
@@ -70,28 +93,68 @@ func TestPage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := k.lFirst
-			if h.Less(2, 1) {
-				want = k.rOf
-			}
-			p := h.page(t, v)
+			want := strings.NewReplacer(" N", " 1.0", ": A", ": 1", ": B", ": 2", "%A", h[1], "%B", h[2]).Replace(k.want)
+			p := pageOf(t, h, v)
 			if string(p.Text) != want {
 				t.Fatalf("got %q\nwant %q", p.Text, want)
 			}
-			segments, texts, err := p.Cut(p.Text)
-			if err != nil {
-				t.Fatal(err)
+			for _, edited := range [][]byte{p.Text, bytes.TrimRight(p.Text, "\r\n")} {
+				if len(edited) < len(p.Text) && v.Items[len(v.Items)-1].Block == nil {
+					continue
+				}
+				segments, texts, err := p.Cut(edited)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, s := range segments {
+					if shown := textOf(h, s.Text); shown != string(texts[i]) {
+						t.Errorf("segment %d, unedited, says %q where %q shows", i, texts[i], shown)
+					}
+				}
 			}
-			for i, s := range segments {
-				shown := ""
-				for _, x := range s.Text {
-					shown += h.Inserted(x.Change)[x.Off : x.Off+x.Len]
+			// Each side, the base, and both sides: as if whoever edits had taken the marks and the rest away.
+			whole := string(p.Text[:p.blocks[0].from]) + "%" + string(p.Text[p.blocks[0].to:])
+			for _, c := range []struct {
+				parts []int
+				want  string
+			}{{[]int{0}, h[1]}, {[]int{1}, h[2]}, {[]int{Base}, textOf(h, v.Blocks()[0].Base)}, {nil, ""}} {
+				got, err := p.Resolve(func(*Block) ([]int, bool) { return c.parts, true })
+				if want := strings.Replace(whole, "%", c.want, 1); err != nil || string(got) != want {
+					t.Errorf("%v makes %q, %v, want %q", c.parts, got, err, want)
 				}
-				if shown != string(texts[i]) {
-					t.Errorf("segment %d, unedited, says %q where %q shows", i, texts[i], shown)
+				if _, _, err := p.Cut(got); err != nil {
+					t.Errorf("%v makes %q: %v", c.parts, got, err)
 				}
+			}
+			both, err := p.Resolve(func(*Block) ([]int, bool) { return []int{1, 0}, true })
+			joined := h[2]
+			if !strings.HasSuffix(joined, "\n") {
+				joined += "\n"
+			}
+			if want := strings.Replace(whole, "%", joined+h[1], 1); err != nil || string(both) != want {
+				t.Errorf("both make %q, %v, want %q", both, err, want)
+			}
+			if _, err := p.Resolve(func(*Block) ([]int, bool) { return []int{2}, true }); !errors.Is(err, ErrNoSide) {
+				t.Errorf("a third side of two: %v", err)
 			}
 		})
+	}
+}
+
+// A file that holds what would be a mark of its own conflict, as one does where marks were recorded as text.
+func TestMarksAsText(t *testing.T) {
+	lines := func(x string) []string { return []string{"<<<<<<< 1.0 1: 1\n", x, ">>>>>>> 2.0 2: 2\n"} }
+	h, w := conflict(t, lines("x\n"), lines("L\n"), lines("R\n"))
+	v, err := w.View(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := pageOf(t, h, v)
+	if _, _, err := p.Cut(p.Text); err != nil {
+		t.Errorf("%v of\n%s", err, p.Text)
+	}
+	if !bytes.Contains(p.Text, []byte(".0~ 1: ")) {
+		t.Errorf("the block's name is another's:\n%s", p.Text)
 	}
 }
 
@@ -102,7 +165,7 @@ func TestPadBeforeBlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := h.page(t, v)
+	p := pageOf(t, h, v)
 	_, texts, err := p.Cut(p.Text)
 	if err != nil || string(texts[0]) != "1" || !bytes.HasPrefix(p.Text, []byte("1\n<<<<<<< ")) {
 		t.Errorf("%q, %v of %q", texts, err, p.Text)
@@ -111,27 +174,47 @@ func TestPadBeforeBlock(t *testing.T) {
 
 // Every part of a block that is left behind is refused with the block's name; a line that only looks like a mark is not.
 func TestHalfBlock(t *testing.T) {
-	h, w := conflict(t, []string{"1\n", "x\n", "2\n"}, []string{"1\n", "L\n", "2\n"}, []string{"1\n", "R\n", "2\n"})
+	h, w := conflict(t, []string{"1\n", "x\n", "2\n"}, []string{"1\n", "L\n", "2\n"}, []string{"1\n", "R\n", "2\n"}, []string{"1\n", "S\n", "2\n"})
 	v, err := w.View(h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := h.page(t, v)
+	p := pageOf(t, h, v)
 	lines := slices.Collect(strings.Lines(string(p.Text)))
-	for i, l := range lines {
-		if _, mark := p.marks[strings.TrimSuffix(l, "\n")]; !mark {
-			continue
-		}
-		_, _, err := p.Cut([]byte(strings.Join(slices.Delete(slices.Clone(lines), i, i+1), "")))
+	marks := 0
+	refused := func(what, text string) {
+		_, _, err := p.Cut([]byte(text))
 		var half *HalfBlockError
-		if !errors.As(err, &half) || half.Block != numbers.Block(v.Items[1].Block.Name) {
-			t.Errorf("without %q: %v", l, err)
+		if !errors.As(err, &half) || half.Block != numbers.Block(v.Blocks()[0].Name) {
+			t.Errorf("%s: %v", what, err)
 		}
+	}
+	for i, l := range lines {
+		if _, mark := p.marks[strings.TrimSuffix(l, "\n")]; mark || l == "=======\n" {
+			marks++
+			refused("without "+l, strings.Join(slices.Delete(slices.Clone(lines), i, i+1), ""))
+			refused("only "+l, "1\n"+l+"2\n")
+		}
+	}
+	if marks != 5 {
+		t.Errorf("%d marks in\n%s", marks, p.Text)
 	}
 	if _, _, err := p.Cut(bytes.Replace(p.Text, []byte("<<<"), []byte("x<<<"), 1)); err == nil {
 		t.Error("took a block for whole whose first line was edited")
 	}
-	if _, _, err := p.Cut([]byte("1\n=======\n<<<<<<<\n>>>>>>> mine\n2\n")); err != nil {
+	if _, _, err := p.Cut([]byte("1\n======\n<<<<<<<\n>>>>>>> mine\n2\n")); err != nil {
 		t.Errorf("refused what only looks like marks: %v", err)
+	}
+}
+
+// Where the file has a line that looks like a bare divider, one may stay when the block beside it is edited away.
+func TestDividerInFile(t *testing.T) {
+	h, w := conflict(t, []string{"1\n", "x\n", "=======\n"}, []string{"1\n", "L\n", "=======\n"}, []string{"1\n", "R\n", "=======\n"})
+	v, err := w.View(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, texts, err := pageOf(t, h, v).Cut([]byte("1\nM\n=======\n")); err != nil || len(texts) != 1 {
+		t.Errorf("%q, %v", texts, err)
 	}
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // Only gives the weave of those changes for which in is true. They must be closed under dependency: it is the weave
-// of an older state, or of one without a change.
+// of an older state, or of one without a change (unrecord). What the left out alone had closed is open again. It costs in
+// proportion to the runs. The weave is not changed.
 func (w *Weave) Only(in func(uint32) bool, h History) (*Weave, error) {
 	p := part{in: in, h: h, w: w, out: &Weave{}}
 	p.sources()

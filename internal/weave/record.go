@@ -9,8 +9,9 @@ import (
 // Edit replaces the shown bytes A0 to A1 by the bytes B0 to B1 of the new text. All lie on lines' edges.
 type Edit struct{ A0, A1, B0, B1 int }
 
-// Record expresses edits, ascending and with shown lines between them, as hunks in local numbers. deps holds every
-// change that the hunks depend on, not reduced, in no order and with repeats.
+// Record expresses edits of what shows, ascending and with shown lines between them, as hunks in local numbers. deps holds
+// every change that the hunks depend on, not reduced, in no order and with repeats. It is for a file without open
+// conflicts: with some, View.Record does it. An edit that lies elsewhere gives ErrMismatch.
 func (w *Weave) Record(edits []Edit) (hunks []change.Hunk, deps []uint32, err error) {
 	shown, i := 0, 0 // shown: bytes that show before run i
 	for _, e := range edits {

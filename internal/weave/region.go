@@ -31,22 +31,22 @@ type region struct {
 
 // side is what one party of a region shows.
 type side struct {
-	by    []uint32
-	shown []bool // of each of the region's runs
+	by, changes []uint32
+	shown       []bool // of each of the region's runs
 }
 
-// findRegions chains the open conflicts and finds who acts where.
-func (v *View) findRegions(hunks []located) error {
-	byID := map[HunkID]*located{}
-	for i := range hunks {
-		byID[hunks[i].id()] = &hunks[i]
+// chainOpen finds the regions: it chains the open conflicts.
+func (v *View) chainOpen() error {
+	if len(v.w.open) == 0 {
+		return nil
+	}
+	hunks, err := v.l.places.ofPairs()
+	if err != nil {
+		return err
 	}
 	var all []*region
 	for _, p := range v.w.open {
-		a, b := byID[p[0]], byID[p[1]]
-		if a == nil || b == nil {
-			return ErrDamaged
-		}
+		a, b := hunks[p[0]], hunks[p[1]]
 		n := &region{v: v, pairs: []Pair{p}, at: a.at.hull(b.at), hull: change.Span{L: a.parts[0].L, R: a.parts[0].R}}
 		if b.at.l < a.at.l {
 			n.hull.L = b.parts[0].L
@@ -63,6 +63,15 @@ func (v *View) findRegions(hunks []located) error {
 			continue
 		}
 		v.regions = append(v.regions, r)
+	}
+	return nil
+}
+
+// findActs finds who acts in which region.
+func (v *View) findActs() error {
+	hunks, err := v.l.places.locate(func(int) bool { return true })
+	if err != nil {
+		return err
 	}
 	for i := range hunks {
 		h := &hunks[i]

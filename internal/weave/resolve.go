@@ -131,17 +131,11 @@ func (d *draft) parts() []change.Hunk {
 
 // depend gives deps with what a hunk depends on, and takes in the twins of what it deletes.
 func (v *View) depend(d *draft, deps []uint32) []uint32 {
-	own := func(c uint32) {
-		if c != change.Edge {
-			deps = append(deps, c)
-		}
-	}
-	own(d.L.Change)
-	own(d.R.Change)
+	deps = ownerOf(d.L, ownerOf(d.R, deps))
 	for _, in := range d.ins {
-		own(in.after.Change)
+		deps = ownerOf(in.after, deps)
 		if in.left {
-			own(in.parent.Change)
+			deps = ownerOf(in.parent, deps)
 		}
 	}
 	h := change.Hunk{Del: v.w.inOrder(d.del)}
@@ -150,15 +144,28 @@ func (v *View) depend(d *draft, deps []uint32) []uint32 {
 	}
 	d.del = h.Del
 	for _, s := range d.del {
-		own(s.Change)
+		deps = append(deps, s.Change)
 	}
 	for _, r := range d.res {
-		own(r.Change)
-		deps = append(deps, r.By...)
+		deps = append(append(deps, r.Change), r.By...)
 	}
-	deps = v.w.covering(d.at, d.adds(), deps)
+	return v.meeting(d.at, d.adds(), deps)
+}
+
+// ownerOf gives deps with whoever inserted a line.
+func ownerOf(p change.Pos, deps []uint32) []uint32 {
+	if p.Change == change.Edge {
+		return deps
+	}
+	return append(deps, p.Change)
+}
+
+// meeting gives deps with what has a hunk that meets a gap where either adds, and with who takes part in a region whose
+// hull does.
+func (v *View) meeting(at span, adds bool, deps []uint32) []uint32 {
+	deps = v.w.covering(at, adds, deps)
 	for _, r := range v.regions {
-		if !r.at.meets(d.at) {
+		if !r.at.meets(at) {
 			continue
 		}
 		for _, p := range r.pairs {

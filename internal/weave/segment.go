@@ -23,7 +23,8 @@ type piece struct {
 	s   change.Stretch
 }
 
-// Segments cuts the file at the blocks for which kept, of their order among the view's blocks, is true.
+// Segments cuts the file at the blocks for which kept, of their order among the view's blocks, is true. There is one more
+// segment than kept blocks. Page.Cut calls it for an edited text.
 func (v *View) Segments(kept func(block int) bool) []Segment {
 	out := []Segment{{l: change.Start, r: change.End}}
 	block := 0

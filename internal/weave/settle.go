@@ -132,14 +132,33 @@ func (l *looking) without(out map[int]bool) counting {
 	for i := range live {
 		live[i] = !out[i]
 	}
+	return l.w.undone(live)
+}
+
+// undoing tells which sources are live in the set with one more change, which undoes source k.
+func (l *looking) undoing(k int) counting {
+	live := make([]bool, len(l.w.Sources))
+	for i := range live {
+		live[i] = i != k
+	}
+	return l.w.undone(live)
+}
+
+// undone takes out of what may be live what is undone by what is.
+func (w *Weave) undone(live []bool) counting {
 	for i := len(live) - 1; i >= 0; i-- {
-		if u := l.w.acts[i].undo; u != nil && live[i] {
-			if k, ok := l.w.source(u.Change); ok && k < i {
+		if u := w.acts[i].undo; u != nil && live[i] {
+			if k, ok := w.source(*u); ok && k < i {
 				live[k] = false
 			}
 		}
 	}
 	return func(k int) bool { return live[k] }
+}
+
+// restoredBy reports whether a source took back deletions of a run.
+func (l *looking) restoredBy(i, source int) bool {
+	return slices.ContainsFunc(l.restores[i], func(r restore) bool { return r.source == source })
 }
 
 // all is every run.

@@ -8,10 +8,12 @@ import (
 // parties divides a region: which of the changes that matter there build on which end of which pair.
 type parties struct {
 	r     *region
-	of    []uint32          // the pairs' changes, ascending
-	ends  [][2]int          // the pairs, each two changes once, by their index in of
-	reach map[int][]bool    // of sources: which of the pairs' changes are in their past, or they themselves
-	takes map[int]takenEnds // of the sources that matter
+	lines lines
+	ends  [][2]uint32 // the pairs, each two changes once
+	// Of each line, by how much of it is known: which of ends have their one or their other end there.
+	one, other [][]bits
+	reach      map[int][]int     // of sources: how much of each line they are, or have in their past
+	takes      map[int]takenEnds // of the sources that matter
 }
 
 // takenEnds has a bit for each of ends: which the one and which the other end of it is built on. Neither is set where a
@@ -68,7 +70,8 @@ func (r *region) divide() {
 				out[c] = true
 			}
 		}
-		r.sides = append(r.sides, side{p.latest(party), r.v.l.shown(r.runs, r.v.l.without(out))})
+		by, changes := p.name(party)
+		r.sides = append(r.sides, side{by, changes, r.v.l.shown(r.runs, r.v.l.without(out))})
 	}
 	out := map[int]bool{}
 	for c := range p.takes {
@@ -80,15 +83,8 @@ func (r *region) divide() {
 // parties finds what is built on what by all that can matter in the region: who acts there or in the twins of its runs,
 // and who undoes.
 func (r *region) parties() *parties {
-	p := &parties{r: r, of: slices.Sorted(maps.Keys(r.of)), reach: map[int][]bool{}, takes: map[int]takenEnds{}}
-	seen := map[[2]uint32]bool{}
-	for _, pair := range r.pairs {
-		e := [2]uint32{pair[0].Change, pair[1].Change}
-		if !seen[e] {
-			seen[e] = true
-			p.ends = append(p.ends, [2]int{p.index(e[0]), p.index(e[1])})
-		}
-	}
+	p := &parties{r: r, lines: linesOf(slices.Sorted(maps.Keys(r.of)), r.v.h), reach: map[int][]int{}, takes: map[int]takenEnds{}}
+	p.findEnds()
 	w := r.v.w
 	for _, k := range r.acts {
 		p.consider(k)
@@ -98,11 +94,20 @@ func (r *region) parties() *parties {
 			p.consider(i)
 		}
 	}
+	seen := map[uint32]bool{}
+	owner := func(c uint32) {
+		if seen[c] {
+			return
+		}
+		seen[c] = true
+		if k, ok := w.source(c); ok {
+			p.consider(k)
+		}
+	}
 	for _, i := range r.runs {
-		for _, c := range append(slices.Clone(w.Members(w.Runs[i].Dead)), w.Runs[i].Change) {
-			if k, ok := w.source(c); ok {
-				p.consider(k)
-			}
+		owner(w.Runs[i].Change)
+		for _, c := range w.Members(w.Runs[i].Dead) {
+			owner(c)
 		}
 		for _, s := range r.v.l.restores[i] {
 			p.consider(s.source)
@@ -116,27 +121,66 @@ func (r *region) parties() *parties {
 	return p
 }
 
+// findEnds finds the ends of the pairs, and how they lie along the lines.
+func (p *parties) findEnds() {
+	seen := map[[2]uint32]bool{}
+	for _, pair := range p.r.pairs {
+		e := [2]uint32{pair[0].Change, pair[1].Change}
+		if !seen[e] {
+			seen[e] = true
+			p.ends = append(p.ends, e)
+		}
+	}
+	along := func(end int) [][]bits {
+		out := make([][]bits, len(p.lines.of))
+		for l, line := range p.lines.of {
+			out[l] = make([]bits, len(line)+1)
+			for i := range out[l] {
+				out[l][i] = p.noBits()
+			}
+		}
+		for i, e := range p.ends {
+			at := p.lines.at[e[end]]
+			out[at.line][at.index+1].set(i)
+		}
+		for l := range out {
+			for i := 1; i < len(out[l]); i++ {
+				out[l][i].add(out[l][i-1])
+			}
+		}
+		return out
+	}
+	p.one, p.other = along(0), along(1)
+}
+
 func nonzero(v uint64) bool { return v != 0 }
 
-func (p *parties) none() takenEnds {
-	n := (len(p.ends) + 63) / 64
-	return takenEnds{make(bits, n), make(bits, n)}
-}
+func (p *parties) noBits() bits { return make(bits, (len(p.ends)+63)/64) }
+
+func (p *parties) none() takenEnds { return takenEnds{p.noBits(), p.noBits()} }
 
 // consider finds what a source builds on. An undoing stands where the undone stood.
 func (p *parties) consider(k int) {
 	if _, done := p.takes[k]; done {
 		return
 	}
-	w := p.r.v.w
 	t := p.none()
-	undoes, own := w.acts[k].undo != nil, p.past(k)
-	for i, e := range p.ends {
-		past := own
-		if undoes {
-			past = p.past(p.standsFor(k, p.of[e[0]], p.of[e[1]]))
+	if p.r.v.w.acts[k].undo == nil {
+		for l, n := range p.past(k) {
+			t.one.add(p.one[l][n])
+			t.other.add(p.other[l][n])
 		}
-		switch one, other := past[e[0]], past[e[1]]; {
+		for i := range t.one {
+			both := t.one[i] & t.other[i]
+			t.one[i] &^= both
+			t.other[i] &^= both
+		}
+		p.takes[k] = t
+		return
+	}
+	for i, e := range p.ends {
+		past := p.past(p.standsFor(k, e[0], e[1]))
+		switch one, other := p.lines.within(past, e[0]), p.lines.within(past, e[1]); {
 		case one && !other:
 			t.one.set(i)
 		case other && !one:
@@ -150,7 +194,7 @@ func (p *parties) consider(k int) {
 func (p *parties) standsFor(k int, one, other uint32) int {
 	w := p.r.v.w
 	for w.acts[k].undo != nil && w.Sources[k].Change != one && w.Sources[k].Change != other {
-		u, ok := w.source(w.acts[k].undo.Change)
+		u, ok := w.source(*w.acts[k].undo)
 		if !ok || u >= k {
 			break
 		}
@@ -159,29 +203,16 @@ func (p *parties) standsFor(k int, one, other uint32) int {
 	return k
 }
 
-// index gives where a pair's change is in of.
-func (p *parties) index(c uint32) int {
-	i, found := slices.BinarySearch(p.of, c)
-	if !found {
-		return -1
-	}
-	return i
-}
-
-func (p *parties) past(k int) []bool {
+func (p *parties) past(k int) []int {
 	past, ok := p.reach[k]
 	if !ok {
-		past = make([]bool, len(p.of))
-		for i, c := range p.of {
-			past[i] = p.r.v.h.Reaches(p.r.v.w.Sources[k].Change, c)
-		}
+		past = p.lines.past(p.r.v.w.Sources[k].Change)
 		p.reach[k] = past
 	}
 	return past
 }
 
-// partisans lists the live changes that build on one end of a pair and act in the region: the latest participants
-// first, then those that a later one builds on, then the others; each by hash.
+// partisans lists the live changes that build on one end of a pair and act in the region, as inOrder does.
 func (p *parties) partisans() (out []int) {
 	r := p.r
 	w := r.v.w
@@ -190,38 +221,69 @@ func (p *parties) partisans() (out []int) {
 			out = append(out, k)
 		}
 	}
-	ranks := map[int]int{}
-	for _, k := range out {
+	p.inOrder(out)
+	return out
+}
+
+// inOrder puts first the latest participants, then those that a later one builds on, then the others; each by hash. It
+// gives how many are the latest.
+func (p *parties) inOrder(of []int) (latest int) {
+	w := p.r.v.w
+	surpassed := p.surpassed(of)
+	rank := make(map[int]int, len(of))
+	for _, k := range of {
 		switch {
-		case !r.of[w.Sources[k].Change]:
-			ranks[k] = 2
-		case p.surpassed(k, out):
-			ranks[k] = 1
+		case !p.r.of[w.Sources[k].Change]:
+			rank[k] = 2
+		case surpassed(k):
+			rank[k] = 1
+		default:
+			latest++
 		}
 	}
-	slices.SortFunc(out, func(a, b int) int {
-		if ranks[a] != ranks[b] {
-			return ranks[a] - ranks[b]
+	slices.SortFunc(of, func(a, b int) int {
+		if rank[a] != rank[b] {
+			return rank[a] - rank[b]
 		}
-		return r.v.byHash(w.Sources[a].Change, w.Sources[b].Change)
+		return p.r.v.byHash(w.Sources[a].Change, w.Sources[b].Change)
 	})
-	return out
+	return latest
 }
 
-// surpassed reports whether a participant among others builds on source k.
-func (p *parties) surpassed(k int, others []int) bool {
+// surpassed tells of a participant whether another one of some changes builds on it.
+func (p *parties) surpassed(of []int) func(k int) bool {
 	s := p.r.v.w.Sources
-	at := p.index(s[k].Change)
-	return at >= 0 && slices.ContainsFunc(others, func(o int) bool { return o != k && p.r.of[s[o].Change] && p.past(o)[at] })
-}
-
-// latest names a party by those of its participants that no other builds on.
-func (p *parties) latest(party []int) (out []uint32) {
-	for _, k := range party {
-		if c := p.r.v.w.Sources[k].Change; p.r.of[c] && !p.surpassed(k, party) {
-			out = append(out, c)
+	// Of each line, how much of it the farthest one knows, who that is, and what the farthest but that one knows.
+	most, who, next := make([]int, len(p.lines.of)), make([]int, len(p.lines.of)), make([]int, len(p.lines.of))
+	for _, o := range of {
+		if !p.r.of[s[o].Change] {
+			continue
+		}
+		for l, n := range p.past(o) {
+			if n > most[l] {
+				most[l], who[l], next[l] = n, o, most[l]
+			} else {
+				next[l] = max(next[l], n)
+			}
 		}
 	}
-	slices.SortFunc(out, p.r.v.byHash)
-	return out
+	return func(k int) bool {
+		at, ok := p.lines.at[s[k].Change]
+		if !ok {
+			return false
+		}
+		if who[at.line] == k {
+			return next[at.line] > at.index
+		}
+		return most[at.line] > at.index
+	}
+}
+
+// name puts a party in order. It is named by those of its participants that no other builds on.
+func (p *parties) name(party []int) (by, changes []uint32) {
+	latest := p.inOrder(party)
+	for _, k := range party {
+		changes = append(changes, p.r.v.w.Sources[k].Change)
+	}
+	return changes[:latest:latest], changes
 }

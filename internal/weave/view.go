@@ -6,8 +6,9 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
-// View is a file as a person sees it: stretches of text, and a block where conflicts are open. It is a picture of the
-// weave as it was.
+// View is a file as a person sees it: stretches of text, and a block where conflicts are open and their sides differ. It is
+// a picture of the weave as it was. Where all sides say the same, as of two who settled a conflict alike in different
+// ways, pairs are open (Weave.Open) and no block is shown.
 type View struct {
 	Items []Item
 
@@ -27,22 +28,36 @@ type Item struct {
 
 // Block is a region of open conflicts as it is shown.
 type Block struct {
-	Name  HunkID // the same whatever else is open: its least hunk by hash
-	Pairs []Pair
-	Sides []Side
-	Base  []change.Stretch
+	Name  HunkID           // the same whatever else is open: its least hunk by hash
+	Pairs []Pair           // in order
+	Sides []Side           // two or more, save that all together may be the only one
+	Base  []change.Stretch // what the file would show in the block had none of the sides' changes been made
 
 	region *region
 }
 
-// Side is what one party of a conflict shows. By is the changes that it is named by, by their hashes: none when it
-// shows all that the others would hide.
+// Side is what one party of a conflict shows.
 type Side struct {
-	By   []uint32
-	Show []change.Stretch
+	// By is the changes that the side is named by, by their hashes: those of its conflicts that no other of these builds on. None
+	// when it shows all together, which the others would hide.
+	By []uint32
+	// Changes is all that act here for the side: first those of By, then those of conflicts that a later one builds on, then the
+	// others; each by hash. A change that opposes none may be on several sides.
+	Changes []uint32
+	Show    []change.Stretch // what the side shows in the block
 }
 
-// View shows the file.
+// Blocks lists the blocks in the order of the file.
+func (v *View) Blocks() (out []*Block) {
+	for _, it := range v.Items {
+		if it.Block != nil {
+			out = append(out, it.Block)
+		}
+	}
+	return out
+}
+
+// View shows the file. It costs in proportion to the runs, and to the pairs of changes of each region.
 func (w *Weave) View(h History) (*View, error) {
 	v := &View{w: w.Clone(), h: h}
 	var err error
@@ -51,12 +66,11 @@ func (w *Weave) View(h History) (*View, error) {
 	}
 	v.live = v.l.without(nil)
 	v.shown = v.l.shown(v.l.all(), v.live)
-	if len(v.w.open) > 0 {
-		hunks, err := v.l.places.locate(func(int) bool { return true })
-		if err != nil {
-			return nil, err
-		}
-		if err := v.findRegions(hunks); err != nil {
+	if err := v.chainOpen(); err != nil {
+		return nil, err
+	}
+	if len(v.regions) > 0 {
+		if err := v.findActs(); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +132,7 @@ func (r *region) block() *Block {
 	b := &Block{Name: r.name(), Pairs: slices.Clone(r.pairs), Base: r.stretches(r.base), region: r}
 	slices.SortFunc(b.Pairs, comparePairs)
 	for _, s := range r.sides {
-		b.Sides = append(b.Sides, Side{s.by, r.stretches(s.shown)})
+		b.Sides = append(b.Sides, Side{s.by, s.changes, r.stretches(s.shown)})
 	}
 	return b
 }

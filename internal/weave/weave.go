@@ -34,7 +34,7 @@ type Run struct {
 	Inside Cover // of the places between its lines; what covers them covers Before too, or did
 }
 
-// Shown reports whether the run shows when no block is open.
+// Shown reports whether the run shows where no block does. Dead alone does not say it: see Turned.
 func (r *Run) Shown() bool { return (r.Dead == 0) != r.Turned }
 
 // split gives the first n bytes of a run and the rest; 0 < n < Len.
