@@ -184,7 +184,7 @@ func (w *work) make(author change.Person) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	t.made = append(t.made, rec.ID)
+	t.made = append(t.made, made{rec.ID, deps})
 	return n, nil
 }
 
@@ -192,7 +192,11 @@ func (w *work) make(author change.Person) (uint32, error) {
 func cloneHunks(hs []change.Hunk) []change.Hunk {
 	out := slices.Clone(hs)
 	for i := range out {
-		out[i].Del = slices.Clone(out[i].Del)
+		h := &out[i]
+		h.Del, h.Res, h.Solves = slices.Clone(h.Del), slices.Clone(h.Res), slices.Clone(h.Solves)
+		for k := range h.Res {
+			h.Res[k].By = slices.Clone(h.Res[k].By)
+		}
 	}
 	return out
 }

@@ -32,7 +32,7 @@ func (r *Repo) content(dst []byte, e *state.Entry) ([]byte, error) {
 	if err != nil {
 		return dst, fmt.Errorf("read %q: %w", e.Path, err)
 	}
-	return r.render(dst, l)
+	return r.show(dst, e.File, l, r.newReach())
 }
 
 // writeContent writes a file's content; a large one passes through piece by piece.
@@ -50,7 +50,7 @@ func (r *Repo) writeContent(w io.Writer, e *state.Entry) error {
 
 // text appends the content that change n brought for its file ord. hash may be zero when it is not known.
 func (r *Repo) text(dst []byte, n, ord uint32, hash change.Hash) ([]byte, error) {
-	if hash != (change.Hash{}) {
+	if hash != (change.Hash{}) && n < r.store.NumChanges() {
 		out, err := r.store.Blob(dst, hash)
 		if !errors.Is(err, store.ErrNotFound) {
 			return out, err
@@ -67,6 +67,9 @@ func (r *Repo) text(dst []byte, n, ord uint32, hash change.Hash) ([]byte, error)
 	if f.Size == 0 {
 		return dst, nil
 	}
+	if c.contents != nil {
+		return append(dst, c.contents[ord]...), nil
+	}
 	if c.offsets != nil && f.Size < inlineBelow {
 		return append(dst, c.texts[c.offsets[ord]:c.offsets[ord]+int(f.Size)]...), nil
 	}
@@ -76,9 +79,13 @@ func (r *Repo) text(dst []byte, n, ord uint32, hash change.Hash) ([]byte, error)
 // body is what a change did, with the texts that came in its frame.
 type body struct {
 	files   []change.File
+	undoes  uint32 // the change that it takes back, or NoState
 	moves   []change.DirMove
 	texts   []byte
 	offsets []int // of each file's content in texts; nil when no content lies there
+	// Of a change that this transaction made: the store does not show them yet.
+	contents [][]byte
+	message  string
 }
 
 // bodyOf reads a change's files, bound to local numbers. The last few stay in memory: neighbouring lines of a file come
@@ -86,6 +93,9 @@ type body struct {
 func (r *Repo) bodyOf(n uint32) (*body, error) {
 	r.mu.Lock()
 	b, ok := r.bodies[n]
+	if !ok {
+		b, ok = r.fresh[n]
+	}
 	r.mu.Unlock()
 	if ok {
 		return b, nil
@@ -101,7 +111,12 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 	if err := c.Bind(n, r.store.FindChange); err != nil {
 		return nil, fmt.Errorf("read change %s: %w", rec.ID.Short(), err)
 	}
-	b = &body{files: c.Files, moves: c.DirMoves}
+	b = &body{files: c.Files, moves: c.DirMoves, undoes: NoState}
+	if !c.Undoes.IsZero() {
+		if b.undoes, ok = r.store.FindChange(c.Undoes); !ok || b.undoes >= n {
+			return nil, fmt.Errorf("read change %s: it undoes what does not come before it", rec.ID.Short())
+		}
+	}
 	if len(rec.Texts) > 0 {
 		b.texts = append([]byte(nil), rec.Texts...)
 		b.offsets = make([]int, len(c.Files))

@@ -23,6 +23,7 @@ type fuse struct {
 	// Paths that changes took files away from, and those of changes that are taken away themselves.
 	vacated, unvacated []state.Vacated
 	out                func(n uint32) bool // changes taken away; nil for none
+	beneath            map[string]bool     // directories that files lie in which are at hand, made when first asked
 }
 
 // fused is a file that the changes touch, or one that shares a name with such a file.
@@ -308,17 +309,19 @@ func (f *fuse) addUndoing(n uint32, b *body) error {
 
 // undoingPatch is what an undoing does to a file's text, if the undone did anything to it.
 func undoingPatch(n uint32, b *body, id change.FileID, did *change.File) (weave.Patch, bool) {
-	if len(did.Hunks) == 0 && (did.Writes&change.WritesBody == 0 || did.Kind != change.Text) {
+	if !touchesText(did) {
 		return weave.Patch{}, false
 	}
-	p := weave.Patch{Undo: &weave.Undoing{Change: b.undoes}}
-	p.Source.Change = n
+	p := weave.Patch{Source: weave.Source{Change: n}, Undoes: &b.undoes}
 	if i, ok := b.file(id); ok {
-		p.Source.Ord = uint32(i)
-		p.Hunks = b.files[i].Hunks
-		p.Undo.Gains = gains(p.Hunks)
+		p.Source.Ord, p.Hunks = uint32(i), b.files[i].Hunks
 	}
 	return p, true
+}
+
+// touchesText tells whether what a change does to a file says anything of its text.
+func touchesText(f *change.File) bool {
+	return len(f.Hunks) > 0 || f.Writes&change.WritesBody != 0 && f.Kind == change.Text
 }
 
 // vacates notes the paths that change n takes a file away from. An undoing acts at both ends of a move.

@@ -3,6 +3,7 @@ package repo
 import (
 	"bytes"
 	"container/heap"
+	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 )
@@ -10,8 +11,8 @@ import (
 // reach answers which changes lie in the past of which. A change's number is above those of its dependencies, so the past
 // of one is walked down by descending number, no deeper than was asked so far. It is for one goroutine.
 type reach struct {
-	r     *Repo
 	deps  func(n uint32) []uint32
+	id    func(n uint32) change.ID
 	pasts map[uint32]*past
 }
 
@@ -22,14 +23,28 @@ type past struct {
 }
 
 func (r *Repo) newReach() *reach {
-	return &reach{r: r, deps: r.store.Deps, pasts: map[uint32]*past{}}
+	return &reach{deps: r.store.Deps, id: r.store.ChangeID, pasts: map[uint32]*past{}}
 }
 
 // reach sees the changes that this transaction made, too.
 func (t *tx) newReach() *reach {
 	h := t.r.newReach()
-	h.deps = t.depsOf
+	h.deps, h.id = t.depsOf, t.idOf
 	return h
+}
+
+// depsOf gives the dependencies of a change of the store or of this transaction.
+func (t *tx) depsOf(n uint32) []uint32 {
+	if first := t.r.store.NumChanges(); n >= first {
+		return t.made[n-first].deps
+	}
+	return t.r.store.Deps(n)
+}
+
+// Less orders changes by their hashes.
+func (h *reach) Less(a, b uint32) bool {
+	x, y := h.id(a), h.id(b)
+	return bytes.Compare(x[:], y[:]) < 0
 }
 
 // Reaches reports whether b is a or in a's past.
@@ -76,7 +91,7 @@ func (h *reach) closure(of []uint32, has func(uint32) bool) []uint32 {
 			add(d)
 		}
 	}
-	sortNumbers(out)
+	slices.Sort(out)
 	return out
 }
 
@@ -84,13 +99,7 @@ func (h *reach) closure(of []uint32, has func(uint32) bool) []uint32 {
 type fileHistory struct {
 	*reach
 	owner uint32 // of the file: all that touch it reach it
-	texts func(s change.Stretch) ([]byte, error)
-}
-
-// Less orders changes by their hashes.
-func (h *fileHistory) Less(a, b uint32) bool {
-	x, y := h.id(a), h.id(b)
-	return bytes.Compare(x[:], y[:]) < 0
+	text  func(s change.Stretch) ([]byte, error)
 }
 
 func (h *fileHistory) Reaches(a, b uint32) bool {
@@ -99,10 +108,10 @@ func (h *fileHistory) Reaches(a, b uint32) bool {
 
 // SameText compares what two changes inserted.
 func (h *fileHistory) SameText(a, b change.Stretch) (bool, error) {
-	x, err := h.texts(a)
+	x, err := h.text(a)
 	if err != nil {
 		return false, err
 	}
-	y, err := h.texts(b)
+	y, err := h.text(b)
 	return err == nil && bytes.Equal(x, y), err
 }

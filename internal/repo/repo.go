@@ -32,8 +32,9 @@ type Repo struct {
 	opt   Options
 	store *store.Store
 
-	mu     sync.Mutex // guards bodies
+	mu     sync.Mutex // guards bodies and fresh
 	bodies map[uint32]*body
+	fresh  map[uint32]*body // of changes that the transaction under way made
 
 	treeMu   sync.Mutex      // held while a tree is looked up or made
 	blocksMu sync.Mutex      // guards blocks and what follows, between readers

@@ -29,10 +29,16 @@ type tx struct {
 	*store.Tx
 	r    *Repo
 	view *store.View // to alter
-	made []change.ID // ids of the changes put here, by number
+	made []made // the changes put here, by number
 	hint []byte      // where the trees were when it began; once the operation stands, the store forgets it
 
 	acknowledged bool
+}
+
+// made is a change that a transaction put.
+type made struct {
+	id   change.ID
+	deps []uint32
 }
 
 // waitForLock waits before another try at a lock.
@@ -278,5 +284,5 @@ func (t *tx) idOf(n uint32) change.ID {
 	if n < t.r.store.NumChanges() {
 		return t.r.store.ChangeID(n)
 	}
-	return t.made[n-t.r.store.NumChanges()]
+	return t.made[n-t.r.store.NumChanges()].id
 }

@@ -46,16 +46,6 @@ type originOf struct {
 	files  []change.File
 }
 
-// gains lists the hunks of an undoing that bring lines back.
-func gains(hs []change.Hunk) (out []uint32) {
-	for i := range hs {
-		if hs[i].Gains {
-			out = append(out, uint32(i))
-		}
-	}
-	return out
-}
-
 // patchOf is what change n, which touches a file, does to its text; ok is false if it does nothing.
 func (r *Repo) patchOf(n uint32, id change.FileID) (p weave.Patch, ok bool, err error) {
 	b, err := r.bodyOf(n)
@@ -75,7 +65,7 @@ func (r *Repo) patchOf(n uint32, id change.FileID) (p weave.Patch, ok bool, err 
 	}
 	for i := range o.files {
 		if o.files[i].ID == id {
-			p, ok = undoingPatch(n, b, id, &o.files[i])
+			p, ok := undoingPatch(n, b, id, &o.files[i])
 			return p, ok, nil
 		}
 	}

@@ -171,7 +171,7 @@ func (r *Repo) putSnapshot(l *loaded, text func() ([]byte, error)) (state.Ref, e
 	enc := l.w.Encode(nil)
 	payload := binary.AppendUvarint([]byte{blockSnapshot}, uint64(len(enc)))
 	payload = append(payload, enc...)
-	if shownSources(l.w) > maxSources {
+	if shownSources(l.w) > maxSources && len(l.w.Open()) == 0 {
 		t, err := text()
 		if err != nil {
 			return 0, err
@@ -195,14 +195,14 @@ func (r *Repo) putSnapshot(l *loaded, text func() ([]byte, error)) (state.Ref, e
 func shownSources(w *weave.Weave) int {
 	seen := map[uint32]bool{}
 	for i := range w.Runs {
-		if w.Runs[i].Dead == 0 {
+		if w.Runs[i].Shown() {
 			seen[w.Runs[i].Change] = true
 		}
 	}
 	return len(seen)
 }
 
-// render appends the text that shows.
+// render appends the lines that show, without conflicts.
 func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
 	if l.text != nil && l.length == 0 {
 		return append(dst, l.text...), nil
@@ -210,7 +210,7 @@ func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
 	t := texts{r: r, l: l}
 	for i := range l.w.Runs {
 		run := &l.w.Runs[i]
-		if run.Dead != 0 {
+		if !run.Shown() {
 			continue
 		}
 		b, err := t.run(run)
@@ -268,7 +268,7 @@ func (t *texts) snapshotted(run *weave.Run) ([]byte, bool) {
 	if t.shown == nil {
 		at := uint32(0)
 		for i := range t.l.from.Runs {
-			if f := &t.l.from.Runs[i]; f.Dead == 0 {
+			if f := &t.l.from.Runs[i]; f.Shown() {
 				t.shown = append(t.shown, shownRun{f.Change, f.Off, f.Len, at})
 				at += f.Len
 			}

@@ -1,0 +1,179 @@
+package repo
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/weave"
+)
+
+// decide finds what becomes of every file that is touched, and under which names they are shown.
+func (f *fuse) decide() error {
+	for _, x := range f.files {
+		if err := f.judge(x); err != nil {
+			return err
+		}
+	}
+	return f.names()
+}
+
+// finish decides, and writes the tree that results.
+func (f *fuse) finish() (state.Tree, error) {
+	if err := f.decide(); err != nil {
+		return state.Tree{}, err
+	}
+	at := map[string]state.Edit{} // what stands at each path that is touched
+	var lost []state.FileEdit     // of files that stand nowhere before and after
+	for _, x := range f.files {
+		from, to := "", ""
+		if x.was.alive && !x.was.hidden {
+			from = x.was.shown
+		}
+		if x.exists && !x.hidden {
+			to = x.shown
+		}
+		if from != "" && from != to {
+			e := at[from] // another file may take the path
+			e.Path, e.Delete = from, e.Entry.Path == ""
+			switch {
+			case x.forget:
+				e.Forget = true
+			case x.hidden:
+				e.Hide = x.entry.Path
+			default:
+				e.By, e.TombWeave, e.TombActs = x.by, x.entry.Weave, x.entry.Acts
+			}
+			at[from] = e
+		}
+		if to != "" {
+			e := at[to]
+			e.Path, e.Delete, e.Entry = to, false, x.entry
+			e.Entry.Path = to
+			at[to] = e
+		}
+		if from == "" && to == "" {
+			if edit, ok := x.nowhere(); ok {
+				lost = append(lost, edit)
+			}
+		}
+	}
+	tree, err := f.base.Edit(slices.SortedFunc(maps.Values(at), func(a, b state.Edit) int { return state.ComparePaths(a.Path, b.Path) }))
+	if err != nil {
+		return state.Tree{}, err
+	}
+	if len(lost) > 0 {
+		if tree, err = tree.EditFiles(lost); err != nil {
+			return state.Tree{}, err
+		}
+	}
+	if tree, err = tree.WithDisputes(f.nowDisputed()); err != nil {
+		return state.Tree{}, err
+	}
+	sortVacated(f.unvacated)
+	if tree, err = tree.Unvacate(f.unvacated); err != nil {
+		return state.Tree{}, err
+	}
+	sortVacated(f.vacated)
+	return tree.Vacate(f.vacated)
+}
+
+func sortVacated(vs []state.Vacated) {
+	slices.SortFunc(vs, func(a, b state.Vacated) int {
+		return cmp.Or(state.ComparePaths(a.Path, b.Path), cmp.Compare(a.By, b.By))
+	})
+}
+
+// nowhere says what becomes of a file that stood nowhere and stands nowhere; ok is false if base knows that already.
+func (x *fused) nowhere() (e state.FileEdit, ok bool) {
+	e.File = x.id
+	switch {
+	case x.forget:
+		e.Forget = true
+		return e, x.was.known
+	case x.hidden:
+		e.Hide, e.Path = true, x.entry.Path
+		return e, !x.was.hidden || x.was.place != x.entry.Path
+	}
+	e.Path, e.By, e.Weave, e.Acts = x.entry.Path, x.by, x.entry.Weave, x.entry.Acts
+	return e, true
+}
+
+// nowDisputed lists the files that are not plain in the tree that results.
+func (f *fuse) nowDisputed() []state.Dispute {
+	out := slices.DeleteFunc(slices.Clone(f.disputes), func(d state.Dispute) bool { return f.files[d.File] != nil })
+	for _, x := range f.files {
+		if !x.exists || x.kinds == 0 && !x.hidden && x.shown == x.entry.Path && len(x.meets) == 0 && !x.dir {
+			continue
+		}
+		d := state.Dispute{File: x.id, Place: x.entry.Path, Shown: x.shown, Kinds: x.kinds &^ state.DisputedName, Dir: x.dir, Meets: x.meets}
+		if x.dir || len(x.meets) > 0 {
+			d.Kinds |= state.DisputedName
+		}
+		if x.hidden {
+			e := x.entry
+			d.Hidden = &e
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b state.Dispute) int { return compareFiles(a.File, b.File) })
+	return out
+}
+
+// take has a file as another tree does: no change that this tree has and that one lacks touches it.
+func (f *fuse) take(id change.FileID, from state.Tree, disputes []state.Dispute) error {
+	w, err := wasIn(from, disputes, id)
+	if err != nil {
+		return err
+	}
+	x, err := f.file(id)
+	if err != nil {
+		return err
+	}
+	x.exists, x.entry, x.kinds, x.by, x.judged = w.alive, w.entry, w.kinds, w.by, true
+	x.weave, x.newWeave, x.newActs, x.cutActs, x.actsRef = nil, false, 0, false, w.entry.Acts
+	return nil
+}
+
+// unite has a file with what both this tree and another know of it.
+func (f *fuse) unite(id change.FileID, from state.Tree, disputes []state.Dispute) error {
+	w, err := wasIn(from, disputes, id)
+	if err != nil || !w.known {
+		return err
+	}
+	x, err := f.file(id)
+	if err != nil {
+		return err
+	}
+	if !x.was.known {
+		return f.take(id, from, disputes)
+	}
+	x.judged = false
+	theirs, err := f.actsOf(w.entry.Acts)
+	if err != nil {
+		return err
+	}
+	for _, a := range theirs {
+		if !slices.Contains(x.acts, a) {
+			x.acts, x.newActs = append(x.acts, a), x.newActs+1
+		}
+	}
+	if w.entry.Weave == x.was.entry.Weave {
+		return nil // neither edited it
+	}
+	if err := f.load(x); err != nil {
+		return err
+	}
+	o := fused{id: id, exists: w.alive, entry: w.entry}
+	if err := f.load(&o); err != nil {
+		return err
+	}
+	merged, err := weave.Merge(x.weave.w, o.weave.w, f.history(x))
+	if err != nil {
+		return err
+	}
+	x.weave, x.newWeave = x.weave.with(merged), true
+	return nil
+}
