@@ -142,7 +142,7 @@ func (t *treeCheck) check(s uint32) {
 		return
 	}
 	tree := t.kept.blocks.Tree(root.Root)
-	if err := tree.Check(); err != nil {
+	if err := t.kept.blocks.Check(root); err != nil {
 		t.derived(s, nil, "the tree of state %d: %v", s, err)
 		return
 	}

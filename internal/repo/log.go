@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
 )
 
@@ -192,14 +193,14 @@ func (r *Repo) touching(s uint32, paths []string) (func(n uint32) (bool, error),
 }
 
 // editsWithin tells whether a change edits or removes a file that stands, or stood last, beneath one of the paths.
-func (r *Repo) editsWithin(b *body, where func(change.FileID) (string, bool, bool, error), paths []string) (bool, error) {
+func (r *Repo) editsWithin(b *body, where func(change.FileID) (state.Whereabouts, bool, error), paths []string) (bool, error) {
 	for i := range b.files {
 		if f := &b.files[i]; f.Path == "" {
-			p, _, ok, err := where(f.ID)
+			at, ok, err := where(f.ID)
 			if err != nil {
 				return false, err
 			}
-			if ok && within(p, paths) {
+			if ok && within(at.Path, paths) {
 				return true, nil
 			}
 		}

@@ -58,19 +58,19 @@ func (o *overlay) file(id change.FileID) (*touched, error) {
 		o.files[id] = t
 		return t, nil
 	}
-	path, alive, ok, err := o.base.ByFile(id)
+	at, ok, err := o.base.ByFile(id)
 	if err != nil {
 		return nil, err
 	}
-	if !ok || !alive {
+	if !ok || !at.Shown() {
 		return nil, fmt.Errorf("%w: file %d.%d is not there", weave.ErrMismatch, id.Change, id.Ord)
 	}
-	e, ok, err := o.base.Get(path)
+	e, ok, err := o.base.Get(at.Path)
 	if err != nil {
 		return nil, err
 	}
 	if !ok || e.File != id {
-		return nil, fmt.Errorf("%w: %q is another file", state.ErrDamaged, path)
+		return nil, fmt.Errorf("%w: %q is another file", state.ErrDamaged, at.Path)
 	}
 	t := &touched{was: &e, now: e}
 	o.files[id] = t

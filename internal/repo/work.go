@@ -81,10 +81,10 @@ func (w *work) standBefore() error {
 	}
 	for i := range b.files {
 		if f := &b.files[i]; f.ID.Change != n && f.Writes&change.WritesPlace != 0 {
-			if from, alive, ok, err := before.ByFile(f.ID); err != nil {
+			if from, ok, err := before.ByFile(f.ID); err != nil {
 				return err
-			} else if ok && alive {
-				w.moves = append(w.moves, move{from, f.Path})
+			} else if ok && from.Shown() {
+				w.moves = append(w.moves, move{from.Path, f.Path})
 			}
 		}
 	}

@@ -103,7 +103,7 @@ func BenchmarkByFile(b *testing.B) {
 	entries := benchEntries(b)
 	t := benchBuild(b, newBlocks(b), entries)
 	for i := 0; b.Loop(); i++ {
-		if _, _, ok, err := t.ByFile(entries[i*7919%len(entries)].File); !ok || err != nil {
+		if _, ok, err := t.ByFile(entries[i*7919%len(entries)].File); !ok || err != nil {
 			b.Fatal(err)
 		}
 	}

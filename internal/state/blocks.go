@@ -44,10 +44,13 @@ const (
 	kindWeave
 	kindVacatedLeaf
 	kindVacatedInner
+	kindActs
+	kindDisputes
+	kindSet
 )
 
 const (
-	fileMagic      = "oxytree\x01" // the last byte is the version
+	fileMagic      = "oxytree\x02" // the last byte is the version
 	fileHeaderSize = 24            // magic, generation, checksum of both
 	blockHeadSize  = 9             // kind, length, checksum
 

@@ -153,6 +153,19 @@ func TestRoots(t *testing.T) {
 // writeTrees makes a small history of trees and flushes it; models has what each state must be.
 func writeTrees(t *testing.T, b *Blocks, w *world, m *model, states *[]*model, n int) {
 	t.Helper()
+	w.hides, w.refs = true, func(path string, weave, acts Ref) (Ref, Ref) {
+		var errs [2]error
+		if w.r.Intn(3) == 0 {
+			weave, errs[0] = b.PutWeave(weave, []byte(path))
+		}
+		if w.r.Intn(4) == 0 {
+			acts, errs[1] = b.PutActs(acts, []Act{{w.change, 3}, {w.r.Uint32(), 1<<32 - 1}}[:1+w.r.Intn(2)])
+		}
+		if err := errors.Join(errs[:]...); err != nil {
+			t.Fatal(err)
+		}
+		return weave, acts
+	}
 	tree := b.Tree(Root{})
 	if k := len(*states); k > 0 {
 		if s, ok, err := b.Root(uint32(k - 1)); !ok || err != nil {
@@ -164,21 +177,29 @@ func writeTrees(t *testing.T, b *Blocks, w *world, m *model, states *[]*model, n
 	for range n {
 		edits := w.batch(m, 30)
 		for i := range edits {
-			if e := &edits[i]; !e.Delete && w.r.Intn(3) == 0 {
-				old := m.entries[e.Path].Weave
-				ref, err := b.PutWeave(old, []byte(e.Path))
-				if err != nil {
-					t.Fatal(err)
-				}
-				e.Entry.Weave = ref
+			e := &edits[i]
+			old := m.entries[e.Path]
+			if !e.Delete {
+				e.Entry.Weave, e.Entry.Acts = w.refs(e.Path, old.Weave, old.Acts)
+			} else if !e.Forget && e.Hide == "" {
+				e.TombWeave, e.TombActs = w.refs(e.Path, old.Weave, old.Acts)
 			}
 		}
 		tree = mustEdit(t, tree, edits)
 		m.apply(edits)
+		tree = w.unsettle(t, tree, m)
 		list := w.vacate(m, 20)
 		tree = mustVacate(t, tree, list)
 		m.vacate(list)
-		b.PutRoot(StateRoot{State: uint32(len(*states)), Root: tree.Root()})
+		root := StateRoot{State: uint32(len(*states)), Root: tree.Root()}
+		if m.set = NewSet(w.r.Uint32(), w.r.Uint32(), w.change); w.r.Intn(3) > 0 {
+			ref, err := b.PutSet(m.set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			root.Set = ref
+		}
+		b.PutRoot(root)
 		*states = append(*states, m.clone())
 	}
 }

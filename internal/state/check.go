@@ -1,13 +1,21 @@
 package state
 
-import (
-	"fmt"
+import "fmt"
 
-	"github.com/oxy-vcs/oxy/internal/change"
-)
+// Check verifies the tree that a root finds, as Tree.Check does, and the set beside it.
+func (b *Blocks) Check(r StateRoot) error {
+	if r.Set != 0 {
+		if _, err := b.Set(r.Set); err != nil {
+			return err
+		}
+	}
+	return b.Tree(r.Root).Check()
+}
 
 // Check reads all of a tree and verifies that it is well formed: orders, counts, levels, that each entry's file is
-// known to stand there and no other file is said to live. What it finds wrong is ErrDamaged.
+// known to stand there and no other file is said to; that what was done to each file can be read; that the disputes are
+// of files that are as they say, and have every hidden one. It does not look into the weaves of what stands. What it
+// finds wrong is ErrDamaged.
 func (t Tree) Check() error {
 	count, bytes, err := checkPages(t.b, &pathLayout, t.root.Paths)
 	if err != nil {
@@ -22,33 +30,7 @@ func (t Tree) Check() error {
 	if _, _, err := checkPages(t.b, &vacatedLayout, t.root.Vacated); err != nil {
 		return fmt.Errorf("check the tree's vacated paths: %w", err)
 	}
-	stands := make(map[change.FileID]string, count)
-	if err := t.Walk("", func(e *Entry) error { stands[e.File] = e.Path; return nil }); err != nil {
-		return err
-	}
-	c, err := newCursor(t.b, &fileLayout, t.root.Files)
-	if err != nil {
-		return err
-	}
-	for {
-		f, err := c.item()
-		if err != nil {
-			return err
-		}
-		if f == nil {
-			break
-		}
-		path, alive := stands[f.file]
-		if alive == f.gone || alive && path != f.path {
-			return fmt.Errorf("check the tree: file %v at %q: %w", f.file, f.path, ErrDamaged)
-		}
-		delete(stands, f.file)
-		c.next()
-	}
-	for id, path := range stands {
-		return fmt.Errorf("check the tree: file %v at %q is not known: %w", id, path, ErrDamaged)
-	}
-	return nil
+	return t.checkFiles()
 }
 
 func checkPages[T any](b *Blocks, l *layout[T], root Ref) (count, bytes uint64, err error) {

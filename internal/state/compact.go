@@ -17,7 +17,7 @@ const (
 func (b *Blocks) ShouldCompact() bool { return b.Size() > b.live+b.live/2+compactSlack }
 
 // Compact writes a new generation with the trees of the states in keep and nothing else: what they share is written
-// once, weaves with all that they build on. States without a stored tree are passed over. The caller publishes the
+// once, chains from their beginning. States without a stored tree are passed over. The caller publishes the
 // hint that Flush of the result gives, and then may remove b's file. On an error nothing is left behind.
 func (b *Blocks) Compact(keep []uint32, generation uint64) (*Blocks, error) {
 	if generation == b.generation {
@@ -27,7 +27,10 @@ func (b *Blocks) Compact(keep []uint32, generation uint64) (*Blocks, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := compactor{from: b, to: to, moved: make(map[Ref]Ref), leaves: pathLayout.leafFormat()}
+	c := compactor{
+		from: b, to: to, moved: make(map[Ref]Ref),
+		pathLeaves: pathLayout.leafFormat(), fileLeaves: fileLayout.leafFormat(),
+	}
 	if err := c.run(keep); err != nil {
 		_ = to.Close()
 		_ = RemoveGeneration(b.fsys, b.dir, generation)
@@ -39,10 +42,13 @@ func (b *Blocks) Compact(keep []uint32, generation uint64) (*Blocks, error) {
 
 type compactor struct {
 	from, to *Blocks
-	moved    map[Ref]Ref // of pages and weaves
+	moved    map[Ref]Ref // of all blocks but roots
 	scratch  scratch
 	entries  []Entry
-	leaves   *pageFormat[Entry]
+	files    []fileItem
+
+	pathLeaves *pageFormat[Entry]
+	fileLeaves *pageFormat[fileItem]
 }
 
 func (c *compactor) run(keep []uint32) error {
@@ -70,6 +76,12 @@ func (c *compactor) run(keep []uint32) error {
 			return err
 		}
 		if r.Root.Vacated, err = copyPages(c, &vacatedLayout, r.Root.Vacated, maxLevel+1, c.vacatedLeaf); err != nil {
+			return err
+		}
+		if r.Root.Disputes, err = c.chain(kindDisputes, r.Root.Disputes, c.disputesAgain); err != nil {
+			return err
+		}
+		if r.Set, err = c.set(r.Set); err != nil {
 			return err
 		}
 		c.to.PutRoot(r)
@@ -110,72 +122,6 @@ func copyPages[T any](c *compactor, l *layout[T], ref Ref, above int, leaf func(
 		at = c.to.put(l.innerKind, l.innerFormat(level).encode(cells))
 	}
 	c.moved[ref] = at
-	return at, c.flush()
-}
-
-// pathLeaf copies a leaf, with new refs where its entries have weaves.
-func (c *compactor) pathLeaf(ref Ref, payload []byte) (Ref, error) {
-	entries, ok := decodeEntries(ref, payload, c.entries[:0], &c.scratch)
-	if !ok {
-		return 0, damaged(ref, "is no leaf page")
-	}
-	c.entries = entries
-	weaves := false
-	for i := range entries {
-		if e := &entries[i]; e.Weave != 0 {
-			var err error
-			if e.Weave, err = c.weave(e.Weave); err != nil {
-				return 0, err
-			}
-			weaves = true
-		}
-	}
-	if weaves {
-		payload = c.leaves.encode(entries)
-	}
-	return c.to.put(kindPathLeaf, payload), nil
-}
-
-func (c *compactor) fileLeaf(ref Ref, payload []byte) (Ref, error) {
-	if _, ok := decodeFiles(ref, payload, nil, &c.scratch); !ok {
-		return 0, damaged(ref, "is no leaf page")
-	}
-	return c.to.put(kindFileLeaf, payload), nil
-}
-
-func (c *compactor) vacatedLeaf(ref Ref, payload []byte) (Ref, error) {
-	if _, ok := decodeVacancies(ref, payload, nil, &c.scratch); !ok {
-		return 0, damaged(ref, "is no leaf page")
-	}
-	return c.to.put(kindVacatedLeaf, payload), nil
-}
-
-// weave copies a weave and what it builds on, the oldest first.
-func (c *compactor) weave(ref Ref) (Ref, error) {
-	var chain []Ref
-	var at Ref // where the one before in the chain went
-	for ref != 0 {
-		var known bool
-		if at, known = c.moved[ref]; known {
-			break
-		}
-		chain = append(chain, ref)
-		prev, _, err := c.from.GetWeave(ref)
-		if err != nil {
-			return 0, err
-		}
-		at, ref = 0, prev
-	}
-	for i := len(chain) - 1; i >= 0; i-- {
-		_, payload, err := c.from.GetWeave(chain[i])
-		if err != nil {
-			return 0, err
-		}
-		if at, err = c.to.PutWeave(at, payload); err != nil {
-			return 0, err
-		}
-		c.moved[chain[i]] = at
-	}
 	return at, c.flush()
 }
 

@@ -37,6 +37,7 @@ func TestCompactKeepsAllThatIsNamed(t *testing.T) {
 			}
 			for _, s := range all {
 				sameButRefs(t, w.r, b, again.Tree(s.Root), states[s.State])
+				sameSet(t, again, s, states[s.State])
 			}
 			// A second one finds nothing to leave out.
 			third, err := again.Compact([]uint32{3, 11, 19}, 3)
@@ -54,19 +55,64 @@ func TestCompactKeepsAllThatIsNamed(t *testing.T) {
 func sameButRefs(t *testing.T, r *rand.Rand, from *Blocks, tree Tree, m *model) {
 	t.Helper()
 	m = m.clone()
+	same := func(path string, weave, acts Ref, was, did *Ref) {
+		if got, want := weaveOf(t, tree.b, weave), weaveOf(t, from, *was); !slices.Equal(got, want) {
+			t.Fatalf("the weave of %q is %q, was %q", path, got, want)
+		}
+		if got, want := actsOf(t, tree.b, acts), actsOf(t, from, *did); !slices.Equal(got, want) {
+			t.Fatalf("the acts of %q are %v, were %v", path, got, want)
+		}
+		*was, *did = weave, acts
+	}
 	err := tree.Walk("", func(e *Entry) error {
 		want := m.entries[e.Path]
-		if got, was := weaveOf(t, tree.b, e.Weave), weaveOf(t, from, want.Weave); !slices.Equal(got, was) {
-			return fmt.Errorf("the weave of %q is %q, was %q", e.Path, got, was)
-		}
-		want.Weave = e.Weave
+		same(e.Path, e.Weave, e.Acts, &want.Weave, &want.Acts)
 		m.entries[e.Path] = want
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	err = tree.Tombstones(func(s Tombstone) error {
+		want := m.files[s.File]
+		same(s.Path, s.Weave, s.Acts, &want.weave, &want.acts)
+		m.files[s.File] = want
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	disputes, err := tree.Disputes()
+	if err != nil || len(disputes) != len(m.disputes) {
+		t.Fatalf("%d disputes were %d: %v", len(disputes), len(m.disputes), err)
+	}
+	for i, d := range disputes {
+		if d.Hidden != nil {
+			want := *m.disputes[i].Hidden
+			same(d.Place, d.Hidden.Weave, d.Hidden.Acts, &want.Weave, &want.Acts)
+			m.disputes[i].Hidden = &want
+		}
+	}
 	sameTree(t, r, tree, m)
+}
+
+func actsOf(t *testing.T, b *Blocks, ref Ref) []Act {
+	acts, err := b.Acts(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return acts
+}
+
+// sameSet checks the set beside a state, if it is kept.
+func sameSet(t *testing.T, b *Blocks, r StateRoot, m *model) {
+	t.Helper()
+	if r.Set == 0 {
+		return
+	}
+	if got, err := b.Set(r.Set); err != nil || !got.Equal(m.set) {
+		t.Fatalf("the set of state %d is %v, want %v: %v", r.State, got, m.set, err)
+	}
 }
 
 func weaveOf(t *testing.T, b *Blocks, ref Ref) (chain []string) {

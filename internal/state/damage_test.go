@@ -135,7 +135,7 @@ func askAll(fsys vfs.FS, h Hint, states []*model) error {
 			if got, found, err := tree.Get(p); keep(err) && (!found || got != want) {
 				return fmt.Errorf("a wrong %q", p)
 			}
-			if path, alive, _, err := tree.ByFile(want.File); keep(err) && (path != p || !alive) {
+			if at, _, err := tree.ByFile(want.File); keep(err) && (at.Path != p || !at.Shown()) {
 				return fmt.Errorf("a wrong file at %q", p)
 			}
 		}

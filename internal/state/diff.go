@@ -3,17 +3,40 @@ package state
 // Diff calls fn for each path at which two trees differ in anything, in order: with old nil where only b has an entry,
 // new nil where only a has. Both are good during the call only. Where one tree came from the other by edits the cost
 // is that of the pages that differ; trees that were built apart are compared entry by entry. Entries of different
-// Blocks are not compared by Weave, which means nothing across files. An error from fn ends the walk and is returned.
+// Blocks are not compared by Weave and Acts, which mean nothing across files. An error from fn ends the walk and is
+// returned.
 func Diff(a, b Tree, fn func(old, new *Entry) error) error {
-	left, err := newCursor(a.b, &pathLayout, a.root.Paths)
+	sameBlocks := a.b == b.b
+	return diffTrees(a.b, b.b, &pathLayout, a.root.Paths, b.root.Paths, func(old, new *Entry) error {
+		if old != nil && new != nil && sameEntry(old, new, sameBlocks) {
+			return nil
+		}
+		return fn(old, new)
+	})
+}
+
+func sameEntry(a, b *Entry, sameBlocks bool) bool {
+	if a.Hash != b.Hash || a.File != b.File || a.Size != b.Size || a.Kind != b.Kind || a.Exec != b.Exec {
+		return false
+	}
+	if sameBlocks && (a.Weave != b.Weave || a.Acts != b.Acts) {
+		return false
+	}
+	return a.Place == b.Place && a.Mode == b.Mode && a.Body == b.Body
+}
+
+// diffTrees calls fn for each key that only one of two trees has, with nil for the other's item, and for each key of
+// both but those in pages that they share.
+func diffTrees[T any](a, b *Blocks, l *layout[T], rootA, rootB Ref, fn func(old, new *T) error) error {
+	left, err := newCursor(a, l, rootA)
 	if err != nil {
 		return err
 	}
-	right, err := newCursor(b.b, &pathLayout, b.root.Paths)
+	right, err := newCursor(b, l, rootB)
 	if err != nil {
 		return err
 	}
-	d := differ{a: left, b: right, sameBlocks: a.b == b.b, fn: fn}
+	d := differ[T]{a: left, b: right, l: l, sameBlocks: a == b, fn: fn}
 	for !left.ended() || !right.ended() {
 		if err := d.step(); err != nil {
 			return err
@@ -22,14 +45,15 @@ func Diff(a, b Tree, fn func(old, new *Entry) error) error {
 	return nil
 }
 
-type differ struct {
-	a, b       *cursor[Entry]
+type differ[T any] struct {
+	a, b       *cursor[T]
+	l          *layout[T]
 	sameBlocks bool
-	fn         func(old, new *Entry) error
+	fn         func(old, new *T) error
 }
 
-// step goes past one page or entry, or opens one page.
-func (d *differ) step() error {
+// step goes past one page or item, or opens one page.
+func (d *differ[T]) step() error {
 	nextA, levelA, closedA := d.a.unopened()
 	nextB, levelB, closedB := d.b.unopened()
 	if d.sameBlocks {
@@ -49,12 +73,12 @@ func (d *differ) step() error {
 		}
 		return d.b.open()
 	case closedA:
-		if !d.b.ended() && byPath.compare(d.b.leaf[d.b.at].Path, nextA.sep) < 0 {
+		if !d.b.ended() && d.l.order.compare(d.l.key(&d.b.leaf[d.b.at]), nextA.sep) < 0 {
 			return d.added()
 		}
 		return d.a.open()
 	case closedB:
-		if !d.a.ended() && byPath.compare(d.a.leaf[d.a.at].Path, nextB.sep) < 0 {
+		if !d.a.ended() && d.l.order.compare(d.l.key(&d.a.leaf[d.a.at]), nextB.sep) < 0 {
 			return d.removed()
 		}
 		return d.b.open()
@@ -63,45 +87,33 @@ func (d *differ) step() error {
 	case d.b.ended():
 		return d.removed()
 	}
-	return d.entries()
+	return d.items()
 }
 
-// entries compares the two entries that come next.
-func (d *differ) entries() error {
+// items goes past the lower of the two items that come next, or past both.
+func (d *differ[T]) items() error {
 	old, new := &d.a.leaf[d.a.at], &d.b.leaf[d.b.at]
-	switch side := byPath.compare(old.Path, new.Path); {
+	switch side := d.l.order.compare(d.l.key(old), d.l.key(new)); {
 	case side < 0:
 		return d.removed()
 	case side > 0:
 		return d.added()
 	}
-	if !d.equal(old, new) {
-		if err := d.fn(old, new); err != nil {
-			return err
-		}
+	if err := d.fn(old, new); err != nil {
+		return err
 	}
 	d.a.next()
 	d.b.next()
 	return nil
 }
 
-func (d *differ) equal(a, b *Entry) bool {
-	if a.Hash != b.Hash || a.File != b.File || a.Size != b.Size || a.Kind != b.Kind || a.Exec != b.Exec {
-		return false
-	}
-	if d.sameBlocks && a.Weave != b.Weave {
-		return false
-	}
-	return a.Place == b.Place && a.Mode == b.Mode && a.Body == b.Body
-}
-
-func (d *differ) added() error {
+func (d *differ[T]) added() error {
 	err := d.fn(nil, &d.b.leaf[d.b.at])
 	d.b.next()
 	return err
 }
 
-func (d *differ) removed() error {
+func (d *differ[T]) removed() error {
 	err := d.fn(&d.a.leaf[d.a.at], nil)
 	d.a.next()
 	return err

@@ -12,15 +12,21 @@ type Edit struct {
 	Path   string
 	Delete bool  // nothing
 	Entry  Entry // or this; its Path is not looked at
-	// The file that stood there and now stands nowhere leaves a tombstone that names By, the change that removed it
-	// and the file's ordinal there; with Forget it leaves none, as when the change that added it is taken away.
-	By     change.FileID
+	// The file that stood there and now stands nowhere leaves a tombstone. That names By, the change that removed it and
+	// the file's ordinal there, and keeps TombWeave and TombActs in case it comes back.
+	By                  change.FileID
+	TombWeave, TombActs Ref
+	// With Forget it leaves nothing, as when the change that added it is taken away.
 	Forget bool
+	// With Hide it exists on, hidden, and this is the path where it would stand.
+	Hide string
 }
 
-// FileEdit changes what is known of a file that does not live: it sets its tombstone, or forgets it.
+// FileEdit changes what is known of a file that stands nowhere before and after: it sets its tombstone, hides it, or
+// forgets it.
 type FileEdit struct {
 	Tombstone
+	Hide   bool // it exists, hidden: of the tombstone only File and Path count, where it would stand
 	Forget bool
 }
 
@@ -35,6 +41,9 @@ func (t Tree) Edit(edits []Edit) (Tree, error) {
 			return Tree{}, fmt.Errorf("edit the tree: %q comes after %q", e.Path, edits[i-1].Path)
 		}
 		ops[i].key = e.Path
+		if len(e.Hide) > MaxPath {
+			return Tree{}, fmt.Errorf("edit the tree: hide what stood at %q: %w", e.Path, checkPath(e.Hide))
+		}
 		if !e.Delete {
 			items[i] = e.Entry
 			items[i].Path = e.Path
@@ -52,8 +61,7 @@ func (t Tree) Edit(edits []Edit) (Tree, error) {
 			t.root.Count--
 			t.root.Bytes -= old.Size
 			if e.Delete || e.Entry.File != old.File {
-				gone := fileItem{file: old.File, path: old.Path, gone: true, by: e.By}
-				files = append(files, fileOp{item: gone, forget: e.Forget, left: true})
+				files = append(files, e.left(old))
 			}
 		} else if e.Delete {
 			return fmt.Errorf("delete %q: nothing stands there", e.Path)
@@ -77,23 +85,33 @@ func (t Tree) Edit(edits []Edit) (Tree, error) {
 	return t.editFiles(files)
 }
 
-// EditFiles returns the tree after edits of files that do not live, one for each file in any order.
+// left says what becomes of the file that stood at an edit's path, unless it stands elsewhere.
+func (e *Edit) left(old *Entry) fileOp {
+	item := fileItem{file: old.File, path: old.Path, status: fileGone, by: e.By, weave: e.TombWeave, acts: e.TombActs}
+	if e.Hide != "" {
+		item = fileItem{file: old.File, path: e.Hide, status: fileHidden}
+	}
+	return fileOp{item: item, forget: e.Forget, left: true}
+}
+
+// EditFiles returns the tree after edits of files that stand nowhere, one for each file in any order.
 func (t Tree) EditFiles(edits []FileEdit) (Tree, error) {
 	files := make([]fileOp, 0, len(edits))
 	for i := range edits {
 		e := &edits[i]
 		if err := checkPath(e.Path); err != nil && !e.Forget {
-			return Tree{}, fmt.Errorf("edit the tombstone of file %v: %w", e.File, err)
+			return Tree{}, fmt.Errorf("edit what is known of file %v: %w", e.File, err)
 		}
-		files = append(files, fileOp{
-			item:   fileItem{file: e.File, path: e.Path, gone: true, by: e.By},
-			forget: e.Forget,
-		})
+		item := fileItem{file: e.File, path: e.Path, status: fileGone, by: e.By, weave: e.Weave, acts: e.Acts}
+		if e.Hide {
+			item = fileItem{file: e.File, path: e.Path, status: fileHidden}
+		}
+		files = append(files, fileOp{item: item, forget: e.Forget})
 	}
 	slices.SortFunc(files, func(x, y fileOp) int { return compareFiles(x.item.file, y.item.file) })
 	for i := range len(files) - 1 {
 		if files[i].item.file == files[i+1].item.file {
-			return Tree{}, fmt.Errorf("two edits of the tombstone of file %v", files[i].item.file)
+			return Tree{}, fmt.Errorf("two edits of file %v", files[i].item.file)
 		}
 	}
 	return t.editFiles(files)
@@ -113,10 +131,10 @@ func mergeMoves(ops []fileOp) ([]fileOp, error) {
 	for _, o := range ops {
 		if n := len(out); n > 0 && out[n-1].item.file == o.item.file {
 			last := &out[n-1]
-			if !last.item.gone && !o.item.gone {
+			if last.item.status == fileShown && o.item.status == fileShown {
 				return nil, fmt.Errorf("file %v stands at both %q and %q", o.item.file, last.item.path, o.item.path)
 			}
-			if !o.item.gone {
+			if o.item.status == fileShown {
 				last.item = o.item
 			}
 			last.left, last.forget = true, false
@@ -143,7 +161,7 @@ func (t Tree) editFiles(files []fileOp) (Tree, error) {
 		switch {
 		case old == nil && f.forget:
 			return fmt.Errorf("forget file %v: it is not known", f.item.file)
-		case old != nil && !old.gone && !f.left:
+		case old != nil && old.status == fileShown && !f.left:
 			return fmt.Errorf("file %v stands at %q", f.item.file, old.path)
 		}
 		return nil

@@ -16,6 +16,8 @@ type Entry struct {
 	Hash change.Hash // of that content; zero with a Size above 0 means that nobody has computed it yet
 	// Weave is the block of its text's weave, or 0: a text nobody edited is what its change inserted.
 	Weave Ref
+	// Acts is the last block of what was done to the file beside adding it and editing its text, or 0: nothing.
+	Acts Ref
 	// Which change and file ordinal wrote each standing value. They must be set; where they equal File, as in a file
 	// that was only added, they take no room.
 	Place, Mode, Body change.FileID
@@ -32,7 +34,7 @@ const (
 	entryHash     byte = 1 << 4
 	entryWeave    byte = 1 << 5
 	entryWriters  byte = 1 << 6
-	entryUnknown  byte = 1 << 7
+	entryActs     byte = 1 << 7
 )
 
 // The writers that differ from the file itself.
@@ -46,13 +48,24 @@ const (
 // appendEntry writes e as it follows prev in a page, or as a page's first with prev nil.
 func appendEntry(buf []byte, prev, e *Entry) []byte {
 	n := 0
-	flags := byte(e.Kind) & entryKindMask
+	flags := entryFlags(e)
 	if prev != nil {
 		n = shared(prev.Path, e.Path)
 		if follows(prev.File, e.File) {
 			flags |= entryNext
 		}
 	}
+	buf = appendKey(buf, n, e.Path)
+	buf = append(buf, flags)
+	if flags&entryNext == 0 {
+		buf = appendFileID(buf, e.File)
+	}
+	return appendValues(buf, e)
+}
+
+// entryFlags are the flags of an entry by itself.
+func entryFlags(e *Entry) byte {
+	flags := byte(e.Kind) & entryKindMask
 	if e.Exec {
 		flags |= entryExec
 	}
@@ -62,32 +75,41 @@ func appendEntry(buf []byte, prev, e *Entry) []byte {
 	if e.Weave != 0 {
 		flags |= entryWeave
 	}
-	var writers byte
-	if e.Place != e.File {
-		writers |= writerPlace
+	if e.Acts != 0 {
+		flags |= entryActs
 	}
-	if e.Mode != e.File {
-		writers |= writerMode
-	}
-	if e.Body != e.File {
-		writers |= writerBody
-	}
-	if writers != 0 {
+	if e.writers() != 0 {
 		flags |= entryWriters
 	}
-	buf = appendKey(buf, n, e.Path)
-	buf = append(buf, flags)
-	if flags&entryNext == 0 {
-		buf = appendFileID(buf, e.File)
+	return flags
+}
+
+func (e *Entry) writers() (set byte) {
+	if e.Place != e.File {
+		set |= writerPlace
 	}
+	if e.Mode != e.File {
+		set |= writerMode
+	}
+	if e.Body != e.File {
+		set |= writerBody
+	}
+	return set
+}
+
+// appendValues writes what follows the flags and the file.
+func appendValues(buf []byte, e *Entry) []byte {
 	buf = binary.AppendUvarint(buf, e.Size)
-	if flags&entryHash != 0 {
+	if e.Hash != (change.Hash{}) {
 		buf = append(buf, e.Hash[:]...)
 	}
-	if flags&entryWeave != 0 {
+	if e.Weave != 0 {
 		buf = appendRef(buf, e.Weave)
 	}
-	if writers != 0 {
+	if e.Acts != 0 {
+		buf = appendRef(buf, e.Acts)
+	}
+	if writers := e.writers(); writers != 0 {
 		buf = append(buf, writers)
 		for i, id := range [...]change.FileID{e.Place, e.Mode, e.Body} {
 			if writers&(1<<i) != 0 {
@@ -101,8 +123,6 @@ func appendEntry(buf []byte, prev, e *Entry) []byte {
 // entry reads all of an entry but its path. last is the file of the entry before it, first whether there is none.
 func (r *reader) entry(self Ref, last change.FileID, first bool, e *Entry) {
 	flags := r.byte()
-	e.Kind = change.Kind(flags & entryKindMask)
-	e.Exec = flags&entryExec != 0
 	if flags&entryNext != 0 {
 		e.File = change.FileID{Change: last.Change, Ord: last.Ord + 1}
 		if first || e.File.Ord == 0 {
@@ -111,6 +131,13 @@ func (r *reader) entry(self Ref, last change.FileID, first bool, e *Entry) {
 	} else if e.File = r.fileID(); !first && follows(last, e.File) {
 		r.fail()
 	}
+	r.values(self, flags, e)
+}
+
+// values reads what follows the flags and the file of an entry.
+func (r *reader) values(self Ref, flags byte, e *Entry) {
+	e.Kind = change.Kind(flags & entryKindMask)
+	e.Exec = flags&entryExec != 0
 	e.Size = r.uvarint()
 	e.Hash = change.Hash{}
 	if flags&entryHash != 0 {
@@ -119,18 +146,11 @@ func (r *reader) entry(self Ref, last change.FileID, first bool, e *Entry) {
 			r.fail()
 		}
 	}
-	e.Weave = 0
-	if flags&entryWeave != 0 {
-		if e.Weave = r.refBefore(self); e.Weave == 0 {
-			r.fail()
-		}
-	}
+	e.Weave = r.flaggedRef(self, flags&entryWeave != 0)
+	e.Acts = r.flaggedRef(self, flags&entryActs != 0)
 	e.Place, e.Mode, e.Body = e.File, e.File, e.File
 	if flags&entryWriters != 0 {
 		r.writers(e)
-	}
-	if flags&entryUnknown != 0 {
-		r.fail()
 	}
 }
 

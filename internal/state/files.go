@@ -6,14 +6,24 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
-// fileItem is what the identity tree knows of a file: where it stands, or where it last stood and what removed it.
+// fileItem is what the identity tree knows of a file.
 type fileItem struct {
-	key  string // fileKey of the file
-	file change.FileID
-	path string
-	gone bool
-	by   change.FileID // only when gone: the change and file ordinal that removed it
+	key    string // fileKey of the file
+	file   change.FileID
+	path   string // where it stands, last stood, or would stand
+	status fileStatus
+	// Only when gone: the change and file ordinal that removed it, and what its entry had.
+	by          change.FileID
+	weave, acts Ref
 }
+
+type fileStatus byte
+
+const (
+	fileShown  fileStatus = iota
+	fileGone              // it does not exist
+	fileHidden            // it exists and stands nowhere
+)
 
 // fileKey orders files by change, then ordinal.
 func fileKey(id change.FileID) string {
@@ -29,13 +39,18 @@ func putFileKey(k *[8]byte, id change.FileID) {
 
 // The flags of a file in a page.
 const (
-	fileNext    byte = 1 << 0 // the file after the previous one, of the same change
-	fileGone    byte = 1 << 1
-	fileUnknown byte = 1 << 2
+	fileNext byte = 1 << 0 // the file after the previous one, of the same change
+
+	fileStatusShift      = 1 // two bits
+	fileStatusMask  byte = 3
+
+	fileWeave   byte = 1 << 3
+	fileActs    byte = 1 << 4
+	fileUnknown byte = 1 << 5
 )
 
 func appendFile(buf []byte, prev, f *fileItem) []byte {
-	var flags byte
+	flags := byte(f.status) << fileStatusShift
 	n := 0
 	if prev != nil {
 		n = shared(prev.path, f.path)
@@ -43,24 +58,34 @@ func appendFile(buf []byte, prev, f *fileItem) []byte {
 			flags |= fileNext
 		}
 	}
-	if f.gone {
-		flags |= fileGone
+	if f.weave != 0 {
+		flags |= fileWeave
+	}
+	if f.acts != 0 {
+		flags |= fileActs
 	}
 	buf = append(buf, flags)
 	if flags&fileNext == 0 {
 		buf = appendFileID(buf, f.file)
 	}
 	buf = appendKey(buf, n, f.path)
-	if f.gone {
+	if f.status == fileGone {
 		buf = appendFileID(buf, f.by)
+	}
+	if f.weave != 0 {
+		buf = appendRef(buf, f.weave)
+	}
+	if f.acts != 0 {
+		buf = appendRef(buf, f.acts)
 	}
 	return buf
 }
 
 // file reads all of a file but its path, the parts of which it returns. last is the file before it.
-func (r *reader) file(last change.FileID, first bool, f *fileItem) (shares int, suffix []byte) {
+func (r *reader) file(self Ref, last change.FileID, first bool, f *fileItem) (shares int, suffix []byte) {
 	flags := r.byte()
-	if flags >= fileUnknown {
+	f.status = fileStatus(flags >> fileStatusShift & fileStatusMask)
+	if flags >= fileUnknown || f.status > fileHidden || f.status != fileGone && flags&(fileWeave|fileActs) != 0 {
 		r.fail()
 	}
 	if flags&fileNext != 0 {
@@ -75,10 +100,12 @@ func (r *reader) file(last change.FileID, first bool, f *fileItem) (shares int, 
 		}
 	}
 	shares, suffix = r.key()
-	f.gone, f.by = flags&fileGone != 0, change.FileID{}
-	if f.gone {
+	f.by = change.FileID{}
+	if f.status == fileGone {
 		f.by = r.fileID()
 	}
+	f.weave = r.flaggedRef(self, flags&fileWeave != 0)
+	f.acts = r.flaggedRef(self, flags&fileActs != 0)
 	return shares, suffix
 }
 
@@ -93,7 +120,7 @@ func compareFiles(a, b change.FileID) int {
 }
 
 // decodeFiles appends the files of a leaf to items. Keys and paths are slices of one string.
-func decodeFiles(_ Ref, payload []byte, items []fileItem, s *scratch) ([]fileItem, bool) {
+func decodeFiles(self Ref, payload []byte, items []fileItem, s *scratch) ([]fileItem, bool) {
 	r := reader{buf: payload}
 	s.reset()
 	start := len(items)
@@ -102,7 +129,7 @@ func decodeFiles(_ Ref, payload []byte, items []fileItem, s *scratch) ([]fileIte
 	for first := true; len(r.buf) > 0; first = false {
 		items = append(items, fileItem{})
 		f := &items[len(items)-1]
-		shares, suffix := r.file(last, first, f)
+		shares, suffix := r.file(self, last, first, f)
 		if shares < len(lastPath) && len(suffix) > 0 && lastPath[shares] == suffix[0] {
 			r.fail() // it shares more than it says
 		}
@@ -125,11 +152,11 @@ func decodeFiles(_ Ref, payload []byte, items []fileItem, s *scratch) ([]fileIte
 }
 
 // findFile looks for a file in a leaf. What it finds has no key.
-func findFile(payload []byte, id change.FileID) (f fileItem, found, ok bool) {
+func findFile(self Ref, payload []byte, id change.FileID) (f fileItem, found, ok bool) {
 	r := reader{buf: payload}
 	var path []byte
 	for first := true; len(r.buf) > 0; first = false {
-		shares, suffix := r.file(f.file, first, &f)
+		shares, suffix := r.file(self, f.file, first, &f)
 		if r.bad || shares > len(path) || shares+len(suffix) > MaxPath {
 			return fileItem{}, false, false
 		}

@@ -36,7 +36,7 @@ func seedPages(f *testing.F) (leaf, files, inner, roots, vacated []byte) {
 		items = append(items, m.files[e.File])
 	}
 	for _, item := range m.files {
-		if item.gone {
+		if item.status != fileShown {
 			items = append(items, item)
 		}
 	}
@@ -82,7 +82,7 @@ func FuzzFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		items, ok := decodeFiles(fuzzSelf, payload, nil, &scratch{})
 		for i := range items {
-			got, found, fine := findFile(payload, items[i].file)
+			got, found, fine := findFile(fuzzSelf, payload, items[i].file)
 			if got.key = items[i].key; !found || !fine || got != items[i] {
 				t.Fatalf("%v is not found as it is: %+v, want %+v", items[i].file, got, items[i])
 			}
@@ -94,7 +94,7 @@ func FuzzFiles(f *testing.F) {
 			t.Fatal("there is another way to write this")
 		}
 		if !ok {
-			findFile(payload, change.FileID{Change: 3}) // must not panic
+			findFile(fuzzSelf, payload, change.FileID{Change: 3}) // must not panic
 		}
 		exercise(t, kindFileLeaf, payload)
 	})
@@ -203,7 +203,7 @@ func exercise(t *testing.T, kind byte, payload []byte) {
 	tree := b.Tree(root)
 	_, _, getErr := tree.Get("a/b")
 	_, underErr := tree.Under("a")
-	_, _, _, byFileErr := tree.ByFile(id)
+	_, _, byFileErr := tree.ByFile(id)
 	_, vacatedErr := tree.Vacated("a/b")
 	_, vacateErr := tree.Vacate([]Vacated{{"a", 3}, {"a/b", 4}})
 	_, compactErr := b.Compact([]uint32{0}, 2)

@@ -18,14 +18,21 @@ type model struct {
 	entries map[string]Entry
 	files   map[change.FileID]fileItem // without keys
 	vacated map[string][]uint32        // ascending
+	// hidden has the entries of hidden files, their paths those where they would stand.
+	hidden   map[change.FileID]Entry
+	disputes []Dispute
+	set      Set
 }
 
 func newModel() *model {
-	return &model{entries: map[string]Entry{}, files: map[change.FileID]fileItem{}, vacated: map[string][]uint32{}}
+	return &model{entries: map[string]Entry{}, files: map[change.FileID]fileItem{}, vacated: map[string][]uint32{}, hidden: map[change.FileID]Entry{}}
 }
 
 func (m *model) clone() *model {
-	return &model{entries: maps.Clone(m.entries), files: maps.Clone(m.files), vacated: maps.Clone(m.vacated)}
+	return &model{
+		entries: maps.Clone(m.entries), files: maps.Clone(m.files), vacated: maps.Clone(m.vacated),
+		hidden: maps.Clone(m.hidden), disputes: slices.Clone(m.disputes), set: m.set,
+	}
 }
 
 func (m *model) paths() []string { return slices.SortedFunc(maps.Keys(m.entries), ComparePaths) }
@@ -46,15 +53,20 @@ func (m *model) apply(edits []Edit) {
 	var left []Edit
 	for _, e := range edits {
 		if old, ok := m.entries[e.Path]; ok && (e.Delete || old.File != e.Entry.File) {
-			left = append(left, Edit{Entry: old, By: e.By, Forget: e.Forget})
+			e.Entry = old
+			left = append(left, e)
 			delete(m.entries, e.Path)
 		}
 	}
 	for _, l := range left {
-		if l.Forget {
-			delete(m.files, l.Entry.File)
-		} else {
-			m.files[l.Entry.File] = fileItem{file: l.Entry.File, path: l.Entry.Path, gone: true, by: l.By}
+		id := l.Entry.File
+		switch {
+		case l.Forget:
+			delete(m.files, id)
+		case l.Hide != "":
+			m.hide(l.Entry, l.Hide)
+		default:
+			m.files[id] = fileItem{file: id, path: l.Entry.Path, status: fileGone, by: l.By, weave: l.TombWeave, acts: l.TombActs}
 		}
 	}
 	for _, e := range edits {
@@ -62,6 +74,30 @@ func (m *model) apply(edits []Edit) {
 			e.Entry.Path = e.Path
 			m.entries[e.Path] = e.Entry
 			m.files[e.Entry.File] = fileItem{file: e.Entry.File, path: e.Path}
+			delete(m.hidden, e.Entry.File)
+		}
+	}
+}
+
+func (m *model) hide(e Entry, place string) {
+	e.Path = place
+	m.hidden[e.File] = e
+	m.files[e.File] = fileItem{file: e.File, path: place, status: fileHidden}
+}
+
+// applyFiles is the same for EditFiles.
+func (m *model) applyFiles(edits []FileEdit) {
+	for _, e := range edits {
+		old := m.hidden[e.File]
+		delete(m.hidden, e.File)
+		switch {
+		case e.Forget:
+			delete(m.files, e.File)
+		case e.Hide:
+			old.File = e.File
+			m.hide(old, e.Path)
+		default:
+			m.files[e.File] = fileItem{file: e.File, path: e.Path, status: fileGone, by: e.By, weave: e.Weave, acts: e.Acts}
 		}
 	}
 }
@@ -74,6 +110,10 @@ type world struct {
 	// Directories with names so long that an inner page has room for few of them: a few thousand entries make a tree
 	// of four levels.
 	dirs []string
+	// Some files are hidden: the disputes must be put right afterwards.
+	hides bool
+	// refs gives some refs for what is at a path, which may add to what was there.
+	refs func(path string, weave, acts Ref) (Ref, Ref)
 }
 
 func (w *world) makeDirs() {
@@ -141,7 +181,16 @@ func (w *world) batch(m *model, n int) []Edit {
 	ord := uint32(0)
 	edits := map[string]Edit{}
 	by := func() change.FileID { ord++; return change.FileID{Change: w.change, Ord: ord} }
-	paths := m.paths()
+	paths, away := m.paths(), m.away()
+	added := func() change.FileID { // a new file, or one that comes back
+		if w.r.Intn(8) == 0 {
+			if id, ok := pick(w, &away); ok {
+				return id
+			}
+		}
+		ord++
+		return change.FileID{Change: w.change, Ord: ord}
+	}
 	for range n {
 		old := ""
 		if len(paths) > 0 {
@@ -154,12 +203,17 @@ func (w *world) batch(m *model, n int) []Edit {
 			if _, taken := edits[p]; taken {
 				continue
 			}
-			ord++
-			edits[p] = Edit{Path: p, Entry: w.entry(change.FileID{Change: w.change, Ord: ord}), By: by()}
+			edits[p] = Edit{Path: p, Entry: w.entry(added()), By: by()}
 		case what < 6: // change in place
 			edits[old] = Edit{Path: old, Entry: w.entry(m.entries[old].File)}
-		case what < 8: // delete
+		case what < 7 || what < 8 && !w.hides: // delete
 			edits[old] = Edit{Path: old, Delete: true, By: by(), Forget: w.r.Intn(4) == 0}
+		case what < 8: // hide, perhaps in favour of another
+			e := Edit{Path: old, Delete: true, Hide: w.path()}
+			if w.r.Intn(2) == 0 {
+				e.Delete, e.Entry = false, w.entry(added())
+			}
+			edits[old] = e
 		default: // move, or swap
 			to := w.path()
 			if w.r.Intn(3) == 0 {
@@ -264,6 +318,7 @@ func sameTree(t *testing.T, r *rand.Rand, tree Tree, m *model) {
 	}
 	sameFiles(t, tree, m)
 	sameVacated(t, r, tree, m)
+	sameDisputes(t, tree, m)
 }
 
 func sameWalk(t *testing.T, tree Tree, m *model, paths []string, prefix string) {
@@ -290,12 +345,12 @@ func sameFiles(t *testing.T, tree Tree, m *model) {
 	t.Helper()
 	graves := 0
 	for id, want := range m.files {
-		path, alive, ok, err := tree.ByFile(id)
-		if err != nil || !ok || path != want.path || alive == want.gone {
-			t.Fatalf("ByFile(%v) = %q, %v, %v, %v; want %+v", id, path, alive, ok, err, want)
+		where := Whereabouts{Path: want.path, Alive: want.status != fileGone, Hidden: want.status == fileHidden}
+		if got, ok, err := tree.ByFile(id); err != nil || !ok || got != where || got.Shown() != (want.status == fileShown) {
+			t.Fatalf("ByFile(%v) = %+v, %v, %v; want %+v", id, got, ok, err, want)
 		}
 		stone, gone, err := tree.Tombstone(id)
-		if err != nil || gone != want.gone || gone && stone != (Tombstone{File: id, Path: want.path, By: want.by}) {
+		if err != nil || gone != (want.status == fileGone) || gone && stone != want.tombstone() {
 			t.Fatalf("Tombstone(%v) = %+v, %v, %v; want %+v", id, stone, gone, err, want)
 		}
 		if gone {
@@ -304,7 +359,7 @@ func sameFiles(t *testing.T, tree Tree, m *model) {
 	}
 	err := tree.Tombstones(func(s Tombstone) error {
 		graves--
-		if want := m.files[s.File]; !want.gone || want.path != s.Path {
+		if want := m.files[s.File]; want.status != fileGone || want.tombstone() != s {
 			return fmt.Errorf("tombstone %+v, want %+v", s, want)
 		}
 		return nil
@@ -312,7 +367,7 @@ func sameFiles(t *testing.T, tree Tree, m *model) {
 	if err != nil || graves != 0 {
 		t.Fatalf("Tombstones: %v, %d missing", err, graves)
 	}
-	if _, _, ok, err := tree.ByFile(change.FileID{Change: 1 << 31}); ok || err != nil {
+	if _, ok, err := tree.ByFile(change.FileID{Change: 1 << 31}); ok || err != nil {
 		t.Fatalf("an unknown file is known: %v", err)
 	}
 }

@@ -64,6 +64,16 @@ func (r *reader) refBefore(self Ref) Ref {
 	return Ref(offset | uint64(binary.LittleEndian.Uint16(high))<<refOffsetBits)
 }
 
+// flaggedRef reads a ref that is there only if a flag says so, and then is not 0.
+func (r *reader) flaggedRef(self Ref, there bool) (ref Ref) {
+	if there {
+		if ref = r.refBefore(self); ref == 0 {
+			r.fail()
+		}
+	}
+	return ref
+}
+
 func appendRef(buf []byte, ref Ref) []byte {
 	buf = binary.AppendUvarint(buf, ref.offset())
 	if ref != 0 {

@@ -8,14 +8,17 @@ type Root struct {
 	Files Ref // the root page by file identity, 0 for none
 	// Vacated is the root page of the paths that files were taken away from, 0 for none.
 	Vacated Ref
-	Count   uint64 // entries
-	Bytes   uint64 // the sum of their sizes
+	// Disputes is the last block of the files that are not plain, 0 for none.
+	Disputes Ref
+	Count    uint64 // entries
+	Bytes    uint64 // the sum of their sizes
 }
 
 // StateRoot says that a state's tree is stored.
 type StateRoot struct {
 	State  uint32
 	Root   Root
+	Set    Ref  // the set of its changes, 0 where that is not kept
 	Manual bool // asked for by a person, not kept at an interval
 }
 
@@ -86,7 +89,9 @@ func appendRoots(buf []byte, r StateRoot, prev Ref) []byte {
 		manual = 1
 	}
 	buf = binary.AppendUvarint(append(buf, manual), uint64(r.State))
-	buf = appendRef(appendRef(appendRef(buf, r.Root.Paths), r.Root.Files), r.Root.Vacated)
+	for _, ref := range [...]Ref{r.Root.Paths, r.Root.Files, r.Root.Vacated, r.Root.Disputes, r.Set} {
+		buf = appendRef(buf, ref)
+	}
 	buf = binary.AppendUvarint(binary.AppendUvarint(buf, r.Root.Count), r.Root.Bytes)
 	return appendRef(buf, prev)
 }
@@ -97,11 +102,12 @@ func decodeRoots(payload []byte, self Ref) (s StateRoot, prev Ref, ok bool) {
 	s = StateRoot{
 		State: r.uint32(),
 		Root: Root{
-			Paths: r.refBefore(self), Files: r.refBefore(self), Vacated: r.refBefore(self),
-			Count: r.uvarint(), Bytes: r.uvarint(),
+			Paths: r.refBefore(self), Files: r.refBefore(self), Vacated: r.refBefore(self), Disputes: r.refBefore(self),
 		},
+		Set:    r.refBefore(self),
 		Manual: manual == 1,
 	}
+	s.Root.Count, s.Root.Bytes = r.uvarint(), r.uvarint()
 	prev = r.refBefore(self)
 	return s, prev, !r.bad && len(r.buf) == 0 && manual <= 1
 }

@@ -46,6 +46,10 @@ func TestSpecVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	acts, err := b.PutActs(0, []Act{{7, 2}, {300, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	id := func(ord uint32) change.FileID { return change.FileID{Change: 0, Ord: ord} }
 	file := func(ord uint32, size uint64) Entry {
 		return Entry{File: id(ord), Size: size, Place: id(ord), Mode: id(ord), Body: id(ord)}
@@ -53,11 +57,26 @@ func TestSpecVectors(t *testing.T) {
 	run, src, gone := file(0, 0), file(1, 300), file(2, 0)
 	run.Exec = true
 	src.Hash = change.Hash{1, 2, 3, 31: 32}
-	src.Weave, src.Body = weave, change.FileID{Change: 5}
+	src.Weave, src.Acts, src.Body = weave, acts, change.FileID{Change: 5}
 	tree := mustEdit(t, b.Tree(Root{}), []Edit{{Path: "run", Entry: run}, {Path: "src/a.c", Entry: src}, {Path: "src/b.c", Entry: gone}})
-	tree = mustEdit(t, tree, []Edit{{Path: "src/b.c", Delete: true, By: change.FileID{Change: 6, Ord: 1}}})
+	tree = mustEdit(t, tree, []Edit{{Path: "src/b.c", Delete: true, By: change.FileID{Change: 6, Ord: 1}, TombWeave: weave, TombActs: acts}})
+	twin := Entry{Path: "run", File: change.FileID{Change: 8}, Kind: change.Link, Size: 9}
+	twin.Place, twin.Mode, twin.Body = twin.File, twin.File, twin.File
+	tree = mustEditFiles(t, tree, []FileEdit{{Tombstone: Tombstone{File: twin.File, Path: "run"}, Hide: true}})
+	tree = mustDispute(t, tree, []Dispute{
+		{File: id(0), Place: "run", Shown: "run", Kinds: DisputedName, Meets: []change.FileID{twin.File}},
+		{File: id(1), Place: "src", Shown: "src/a.c", Kinds: DisputedPlace | DisputedText | DisputedName, Dir: true},
+		{File: twin.File, Place: "run", Shown: "run", Kinds: DisputedName, Meets: []change.FileID{id(0)}, Hidden: &twin},
+	})
 	tree = mustVacate(t, tree, []Vacated{{"src", 3}, {"src/b.c", 6}, {"src/b.c", 300}})
-	b.PutRoot(StateRoot{State: 4, Root: tree.Root(), Manual: true})
+	if err := tree.Check(); err != nil {
+		t.Fatal(err)
+	}
+	set, err := b.PutSet(NewSet(0, 3, 4, 5, 300))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.PutRoot(StateRoot{State: 4, Root: tree.Root(), Set: set, Manual: true})
 	h := flush(t, b)
 	data, err := fsys.ReadFile(treeFile("trees", 1), 1<<20)
 	if err != nil {

@@ -109,22 +109,37 @@ type Tombstone struct {
 	File change.FileID
 	Path string        // where it last stood
 	By   change.FileID // the change that removed it and the file's ordinal there
+	// What its entry had, for when it comes back.
+	Weave, Acts Ref
 }
 
-// ByFile tells where a file stands, or last stood when it is not alive. ok is false for a file that the state does
-// not know.
-func (t Tree) ByFile(id change.FileID) (path string, alive, ok bool, err error) {
+// Whereabouts tells what became of a file.
+type Whereabouts struct {
+	// Path is where the file stands; of a hidden one where it would, of one that is gone where it last stood.
+	Path   string
+	Alive  bool // it exists
+	Hidden bool // it exists and stands at no path: Disputes says what it is
+}
+
+// Shown tells whether the file stands at its path.
+func (w Whereabouts) Shown() bool { return w.Alive && !w.Hidden }
+
+// ByFile tells where a file is. ok is false for one that the state does not know.
+func (t Tree) ByFile(id change.FileID) (w Whereabouts, ok bool, err error) {
 	f, ok, err := t.file(id)
-	return f.path, ok && !f.gone, ok, err
+	if !ok || err != nil {
+		return Whereabouts{}, false, err
+	}
+	return Whereabouts{Path: f.path, Alive: f.status != fileGone, Hidden: f.status == fileHidden}, true, nil
 }
 
 // Tombstone returns what stayed of a file, if it is gone.
 func (t Tree) Tombstone(id change.FileID) (Tombstone, bool, error) {
 	f, ok, err := t.file(id)
-	if !ok || !f.gone || err != nil {
+	if !ok || f.status != fileGone || err != nil {
 		return Tombstone{}, false, err
 	}
-	return Tombstone{File: id, Path: f.path, By: f.by}, true, nil
+	return f.tombstone(), true, nil
 }
 
 // Tombstones calls fn for each file that is gone, in the order of identities.
@@ -138,8 +153,8 @@ func (t Tree) Tombstones(fn func(Tombstone) error) error {
 		if f == nil || err != nil {
 			return err
 		}
-		if f.gone {
-			if err := fn(Tombstone{File: f.file, Path: f.path, By: f.by}); err != nil {
+		if f.status == fileGone {
+			if err := fn(f.tombstone()); err != nil {
 				return err
 			}
 		}
@@ -147,12 +162,16 @@ func (t Tree) Tombstones(fn func(Tombstone) error) error {
 	}
 }
 
+func (f *fileItem) tombstone() Tombstone {
+	return Tombstone{File: f.file, Path: f.path, By: f.by, Weave: f.weave, Acts: f.acts}
+}
+
 func (t Tree) file(id change.FileID) (fileItem, bool, error) {
 	ref, payload, _, err := fileLayout.find(t.b, t.root.Files, fileKey(id))
 	if err != nil || ref == 0 {
 		return fileItem{}, false, err
 	}
-	f, found, ok := findFile(payload, id)
+	f, found, ok := findFile(ref, payload, id)
 	if !ok {
 		return fileItem{}, false, damaged(ref, "is no leaf page")
 	}

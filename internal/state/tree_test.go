@@ -36,7 +36,7 @@ func TestComparePathsIsTheOrderOfANestedWalk(t *testing.T) {
 func TestEditsAgainstPlainMaps(t *testing.T) {
 	for seed := range int64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := world{r: rand.New(rand.NewSource(seed)), long: seed%3 == 0}
+			w := world{r: rand.New(rand.NewSource(seed)), long: seed%3 == 0, hides: seed%2 == 0}
 			b := newBlocks(t)
 			m, tree := newModel(), b.Tree(Root{})
 			for round := range 60 {
@@ -52,6 +52,9 @@ func TestEditsAgainstPlainMaps(t *testing.T) {
 				}
 				tree = mustEdit(t, tree, edits)
 				m.apply(edits)
+				if w.hides {
+					tree = w.unsettle(t, tree, m)
+				}
 				sameDiff(t, old, tree, before, m)
 				if round%10 == 9 {
 					sameTree(t, w.r, tree, m)
@@ -142,7 +145,7 @@ func TestDiffSkipsWhatIsShared(t *testing.T) {
 		next := mustEdit(t, tree, edits)
 		left, _ := newCursor(b, &pathLayout, tree.root.Paths)
 		right, _ := newCursor(b, &pathLayout, next.root.Paths)
-		d := differ{a: left, b: right, sameBlocks: true, fn: func(_, _ *Entry) error { return nil }}
+		d := differ[Entry]{l: &pathLayout, a: left, b: right, sameBlocks: true, fn: func(_, _ *Entry) error { return nil }}
 		steps := 0
 		for ; !left.ended() || !right.ended(); steps++ {
 			if err := d.step(); err != nil {
@@ -268,14 +271,14 @@ func TestEditRefusesWhatMakesNoTree(t *testing.T) {
 		t.Fatalf("tombstone %+v, %v, %v", got, ok, err)
 	}
 	back := mustEdit(t, with, []Edit{{Path: "z", Entry: f(7)}})
-	if path, alive, ok, err := back.ByFile(stone.File); path != "z" || !alive || !ok || err != nil {
-		t.Fatalf("a file that came back: %q, %v, %v, %v", path, alive, ok, err)
+	if at, ok, err := back.ByFile(stone.File); at != (Whereabouts{Path: "z", Alive: true}) || !ok || err != nil {
+		t.Fatalf("a file that came back: %+v, %v, %v", at, ok, err)
 	}
 	without, err := with.EditFiles([]FileEdit{{Tombstone: Tombstone{File: stone.File}, Forget: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, ok, err := without.ByFile(stone.File); ok || err != nil {
+	if _, ok, err := without.ByFile(stone.File); ok || err != nil {
 		t.Fatalf("a forgotten file is known: %v", err)
 	}
 }

@@ -2,8 +2,6 @@ package state
 
 import (
 	"encoding/binary"
-	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -31,60 +29,6 @@ var vacatedLayout = layout[vacancy]{
 	size:   func(*vacancy) uint64 { return 0 },
 	append: appendVacancy,
 	decode: decodeVacancies,
-}
-
-// Vacate returns the tree that knows of more paths vacated. The list ascends by path; its doubles and what is known
-// count once.
-func (t Tree) Vacate(list []Vacated) (Tree, error) {
-	items, err := vacancies(list)
-	if err != nil {
-		return Tree{}, fmt.Errorf("vacate: %w", err)
-	}
-	ops := make([]op[vacancy], len(items))
-	for i := range items {
-		ops[i] = op[vacancy]{key: items[i].path, item: &items[i]}
-	}
-	ed := editor[vacancy]{b: t.b, l: &vacatedLayout}
-	ed.replaced = func(i int, old *vacancy) error {
-		if old != nil {
-			items[i].by = append(items[i].by, old.by...)
-		}
-		items[i].tidy()
-		return nil
-	}
-	if t.root.Vacated, err = ed.edit(t.root.Vacated, ops); err != nil {
-		return Tree{}, fmt.Errorf("vacate: %w", err)
-	}
-	return t, nil
-}
-
-// vacancies puts together what was taken away from the same path.
-func vacancies(list []Vacated) ([]vacancy, error) {
-	items := make([]vacancy, 0, len(list))
-	numbers := make([]uint32, len(list)) // of all items, side by side
-	start := 0
-	for i := range list {
-		v := &list[i]
-		numbers[i] = v.By
-		if n := len(items); n > 0 && items[n-1].path == v.Path {
-			items[n-1].by = numbers[start : i+1 : i+1]
-			continue
-		} else if n > 0 && ComparePaths(items[n-1].path, v.Path) > 0 {
-			return nil, fmt.Errorf("%q comes after %q", v.Path, items[n-1].path)
-		}
-		if err := checkPath(v.Path); err != nil {
-			return nil, err
-		}
-		start = i
-		items = append(items, vacancy{path: v.Path, by: numbers[i : i+1 : i+1]})
-	}
-	return items, nil
-}
-
-func (v *vacancy) tidy() {
-	slices.Sort(v.by)
-	v.by = slices.Compact(v.by)
-	v.by = v.by[max(0, len(v.by)-maxVacatedBy):]
 }
 
 // Vacated lists, in no order and with repeats, the changes that took a file away from path, from above it or from
