@@ -98,7 +98,7 @@ func (t *tx) record(ctx context.Context, opt *CommitOptions, author change.Perso
 	if err != nil {
 		return nil, err
 	}
-	next, err := t.append(w.on, n)
+	next, err := t.appendStep(w.on, n)
 	if err != nil {
 		return nil, err
 	}

@@ -209,11 +209,11 @@ func (r *Repo) sourceIn(id change.FileID, n uint32, l *loaded) (weave.Source, er
 	if !ok {
 		return weave.Source{}, fmt.Errorf("%w: change %d does not touch file %d.%d", weave.ErrMismatch, n, id.Change, id.Ord)
 	}
-	return source(n, uint32(i), &b.files[i]), nil
+	return sourceOf(n, uint32(i), &b.files[i]), nil
 }
 
-// source says where the text lies that a change brings for a file.
-func source(n, ord uint32, f *change.File) weave.Source {
+// sourceOf says where the text lies that a change brings for a file.
+func sourceOf(n, ord uint32, f *change.File) weave.Source {
 	src := weave.Source{Change: n, Ord: ord, Size: uint32(f.Size)}
 	if f.Size >= inlineBelow { // a small one is found in the change's own frame
 		src.Hash = f.Content
@@ -250,7 +250,7 @@ func (f *fuse) add(n uint32) error {
 			}
 		}
 		if len(did.Hunks) > 0 {
-			if err := f.weaveIn(x, weave.Patch{Source: source(n, uint32(i), did), Hunks: did.Hunks}); err != nil {
+			if err := f.weaveIn(x, weave.Patch{Source: sourceOf(n, uint32(i), did), Hunks: did.Hunks}); err != nil {
 				return fmt.Errorf("apply change %s: %w", f.h.id(n).Short(), err)
 			}
 		}

@@ -38,6 +38,7 @@ type touched struct {
 	hunks   []change.Hunk
 	records int
 	unknown bool // the content's hash and size must be found by rendering
+	acts    []state.Act
 }
 
 // known is the content of a file after a change, where the caller has it at hand.
@@ -96,6 +97,9 @@ func (o *overlay) apply(n uint32, files []change.File, know known) error {
 		}
 		if t.gone {
 			return fmt.Errorf("%w: change %d writes to a removed file", weave.ErrMismatch, n)
+		}
+		if f.Writes != 0 {
+			t.acts = append(t.acts, state.Act{Change: n, Ord: uint32(i)})
 		}
 		if f.Writes&change.Gone != 0 {
 			t.gone, t.by = true, ref
@@ -211,21 +215,22 @@ func (o *overlay) finish() (state.Tree, error) {
 	at := map[string]state.Edit{} // what stands at each path that is touched
 	var lost []state.FileEdit     // files that came and went between
 	for _, t := range o.files {
-		if !t.gone && (t.unknown || t.records > 0) {
-			if err := o.render(t); err != nil {
-				return state.Tree{}, err
-			}
+		if err := o.keep(t); err != nil {
+			return state.Tree{}, err
 		}
 		if t.was == nil && t.gone {
-			lost = append(lost, state.FileEdit{Tombstone: state.Tombstone{File: t.now.File, Path: t.now.Path, By: t.by}})
+			lost = append(lost, state.FileEdit{Tombstone: state.Tombstone{File: t.now.File, Path: t.now.Path, By: t.by, Weave: t.now.Weave, Acts: t.now.Acts}})
 		}
 		if t.was != nil && (t.gone || t.was.Path != t.now.Path) {
 			e := at[t.was.Path] // another file may take the path
 			e.Path, e.Delete, e.By = t.was.Path, e.Entry.Path == "", t.by
+			e.TombWeave, e.TombActs = t.now.Weave, t.now.Acts
 			at[t.was.Path] = e
 		}
 		if !t.gone {
-			at[t.now.Path] = state.Edit{Path: t.now.Path, Entry: t.now, By: at[t.now.Path].By}
+			e := at[t.now.Path]
+			e.Path, e.Delete, e.Entry = t.now.Path, false, t.now
+			at[t.now.Path] = e
 		}
 	}
 	if len(at)+len(lost) == 0 && o.base.Len() == 0 {
@@ -233,7 +238,9 @@ func (o *overlay) finish() (state.Tree, error) {
 	}
 	for i := range o.added {
 		e := &o.added[i]
-		at[e.Path] = state.Edit{Path: e.Path, Entry: *e, By: at[e.Path].By}
+		edit := at[e.Path]
+		edit.Path, edit.Delete, edit.Entry = e.Path, false, *e
+		at[e.Path] = edit
 	}
 	edits := slices.SortedFunc(maps.Values(at), func(a, b state.Edit) int { return state.ComparePaths(a.Path, b.Path) })
 	tree, err := o.base.Edit(edits)
@@ -245,10 +252,22 @@ func (o *overlay) finish() (state.Tree, error) {
 			return state.Tree{}, err
 		}
 	}
-	slices.SortFunc(o.vacated, func(a, b state.Vacated) int {
-		return cmp.Or(state.ComparePaths(a.Path, b.Path), cmp.Compare(a.By, b.By))
-	})
+	sortVacated(o.vacated)
 	return tree.Vacate(o.vacated)
+}
+
+// keep stores what changed of a file's text and of the acts on it.
+func (o *overlay) keep(t *touched) (err error) {
+	switch {
+	case !t.gone && (t.unknown || t.records > 0):
+		err = o.render(t)
+	case t.records > 0: // it may come back
+		err = o.store(t, t.now.Size, t.now.Hash, func() ([]byte, error) { return o.r.render(nil, t.weave) })
+	}
+	if err == nil && len(t.acts) > 0 {
+		t.now.Acts, err = o.r.blocks.PutActs(t.now.Acts, t.acts)
+	}
+	return err
 }
 
 // build makes a first tree: all files were added and nothing else happened.

@@ -97,9 +97,32 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 		return base, nil
 	}
 	done := r.opt.Timings.Phase("replay")
-	o := r.newOverlay(base)
-	for i := len(steps) - 1; i >= 0; i-- {
-		st, err := r.store.State(steps[i])
+	t, err := r.replay(base, steps)
+	if err != nil {
+		return state.Tree{}, err
+	}
+	b.PutRoot(state.StateRoot{State: s, Root: t.Root()})
+	done(0)
+	return t, nil
+}
+
+// replay makes a tree from one of an earlier state and the steps since, last first.
+func (r *Repo) replay(tree state.Tree, steps []uint32) (state.Tree, error) {
+	h := r.newReach()
+	var o *overlay // of changes each of which was recorded on the state before it
+	var f *fuse    // of others
+	settle := func() (err error) {
+		switch {
+		case o != nil:
+			tree, err = o.finish()
+		case f != nil:
+			tree, err = f.finish()
+		}
+		o, f = nil, nil
+		return err
+	}
+	for _, s := range slices.Backward(steps) {
+		st, err := r.store.State(s)
 		if err != nil {
 			return state.Tree{}, storeError(err)
 		}
@@ -108,16 +131,31 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 			if err != nil {
 				return state.Tree{}, storeError(err)
 			}
-			if err := o.apply(n, c.files, nil); err != nil {
+			beside := st.Beside || c.undoes != NoState
+			if beside && o != nil || !beside && f != nil {
+				if err := settle(); err != nil {
+					return state.Tree{}, err
+				}
+			}
+			if o == nil && f == nil {
+				if beside || tree.Disputed() {
+					if f, err = r.newFuse(tree, h); err != nil {
+						return state.Tree{}, err
+					}
+				} else {
+					o = r.newOverlay(tree)
+				}
+			}
+			if o != nil {
+				err = o.apply(n, c.files, nil)
+			} else {
+				err = f.add(n)
+			}
+			if err != nil {
 				return state.Tree{}, fmt.Errorf("apply change %s: %w", r.store.ChangeID(n).Short(), err)
 			}
 		}
 	}
-	t, err := o.finish()
-	if err != nil {
-		return state.Tree{}, err
-	}
-	b.PutRoot(state.StateRoot{State: s, Root: t.Root()})
-	done(0)
-	return t, nil
+	err := settle()
+	return tree, err
 }

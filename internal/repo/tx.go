@@ -29,7 +29,7 @@ type tx struct {
 	*store.Tx
 	r    *Repo
 	view *store.View // to alter
-	made []made // the changes put here, by number
+	made []made      // the changes put here, by number
 	hint []byte      // where the trees were when it began; once the operation stands, the store forgets it
 
 	acknowledged bool
@@ -257,26 +257,6 @@ func (r *Repo) user() string {
 		return name
 	}
 	return name + "@" + host
-}
-
-// append adds changes to the log of a state.
-func (t *tx) append(base StateRef, nums ...uint32) (StateRef, error) {
-	set, err := state.ParseSetHash(base.ID)
-	if err != nil {
-		return StateRef{}, err
-	}
-	next := StateRef{Len: base.Len + uint64(len(nums))}
-	st := store.State{Parent: -1, Changes: nums, Pos: next.Len}
-	if base.Num != NoState {
-		st.Parent = int64(base.Num)
-	}
-	for _, n := range nums {
-		set.Add(t.idOf(n))
-	}
-	next.ID = set.Bytes()
-	st.ID = next.ID
-	next.Num, err = t.PutState(st)
-	return next, err
 }
 
 // idOf is the id of a change of the store or of this transaction.

@@ -57,7 +57,7 @@ func (r *Repo) patchOf(n uint32, id change.FileID) (p weave.Patch, ok bool, err 
 		if !ok || len(b.files[i].Hunks) == 0 {
 			return p, false, nil
 		}
-		return weave.Patch{Source: source(n, uint32(i), &b.files[i]), Hunks: b.files[i].Hunks}, true, nil
+		return weave.Patch{Source: sourceOf(n, uint32(i), &b.files[i]), Hunks: b.files[i].Hunks}, true, nil
 	}
 	o, err := r.origin(n)
 	if err != nil {

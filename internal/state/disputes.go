@@ -43,6 +43,9 @@ type Dispute struct {
 // disputed, those before the first that differs are written once.
 const disputesFill = 64 << 10
 
+// Disputed reports whether there is any file that is not plain.
+func (t Tree) Disputed() bool { return t.root.Disputes != 0 }
+
 // Disputes lists the files that are not plain, ascending. The tree of most states has none.
 func (t Tree) Disputes() ([]Dispute, error) {
 	if t.root.Disputes == 0 {

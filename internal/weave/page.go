@@ -204,3 +204,25 @@ func (w *pageWriter) mark(sign, words string) {
 	}
 	w.p.Text = append(append(w.p.Text, line...), w.p.blocks[w.next].eol...)
 }
+
+// Placed is a block with where it stands in a page and what its parts say.
+type Placed struct {
+	*Block
+	Name        string // as its marks name it
+	Line, Lines int    // its first line in the page, from 1, and how many
+	Sides       [][]byte
+	Base        []byte
+}
+
+// Placed lists the blocks in the order in which they stand.
+func (p *Page) Placed() []Placed {
+	out := make([]Placed, len(p.blocks))
+	line, at := 1, 0
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		line += bytes.Count(p.Text[at:b.from], []byte("\n"))
+		at = b.from
+		out[i] = Placed{Block: b.block, Name: b.name, Line: line, Lines: bytes.Count(p.Text[b.from:b.to], []byte("\n")), Sides: b.sides, Base: b.base}
+	}
+	return out
+}

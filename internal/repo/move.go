@@ -1,0 +1,192 @@
+package repo
+
+import (
+	"context"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/state"
+)
+
+// MoveResult says what a merge, a pick, an unrecord or a rollback did to the state that the working copy stands on.
+type MoveResult struct {
+	From, State StateRef
+	Bookmark    string   // the current one, or ""
+	Came, Went  []uint32 // changes that came into the state and that left it, in the order of the log
+	// Files that differ between the two states, and lines of text, counted only for a dry run and a pick.
+	Files, Added, Deleted int
+	Counted               bool
+	Written, Removed      int        // working files
+	Conflicts             []Conflict // open now and not before
+	Solved                int        // conflicts that were open before and are not now
+	Strays                []Stray    // of a merge: files that others added beneath a directory that was moved
+	Followed              uint32     // of a merge that moved the strays too: the change that says so, or NoState
+}
+
+// moveTo makes a state the base of the working copy and the current bookmark's, and writes the files that differ.
+func (t *tx) moveTo(ctx context.Context, res *MoveResult, next StateRef, kind string) error {
+	base := res.From
+	res.State, res.Bookmark = next, t.view.Current
+	conflicts, err := t.r.newConflicts(base, next)
+	if err != nil {
+		return err
+	}
+	res.Conflicts, res.Solved = conflicts.came, conflicts.went
+	done, err := t.switchTo(ctx, next)
+	if err != nil {
+		return err
+	}
+	res.Written, res.Removed = done.Written, done.Removed
+	return t.arriveAt(next, kind)
+}
+
+// arriveAt moves the view to a state whose files the working copy has.
+func (t *tx) arriveAt(next StateRef, kind string) error {
+	t.view.Base = -1
+	if next.Num != NoState {
+		t.view.Base = int64(next.Num)
+	}
+	if b := t.view.Current; b != "" {
+		if next.Num == NoState {
+			delete(t.view.Bookmarks, b)
+		} else {
+			t.view.Bookmarks[b] = next.Num
+		}
+	}
+	if err := t.commit(kind); err != nil {
+		return err
+	}
+	t.r.saveManifest()
+	return nil
+}
+
+// preview finds what moving to a state would do, without doing it.
+func (t *tx) preview(ctx context.Context, res *MoveResult, next StateRef) error {
+	res.State, res.Bookmark = next, t.view.Current
+	conflicts, err := t.r.newConflicts(res.From, next)
+	if err != nil {
+		return err
+	}
+	res.Conflicts, res.Solved = conflicts.came, conflicts.went
+	return t.r.countLines(ctx, res)
+}
+
+// countLines counts the files that differ between two states, and the lines of text.
+func (r *Repo) countLines(ctx context.Context, res *MoveResult) error {
+	set, err := r.DiffStates(res.From, res.State, nil)
+	if err != nil {
+		return err
+	}
+	res.Counted = true
+	res.Files = len(set.Files)
+	for i := range set.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		added, deleted, err := r.linesOf(set, i)
+		if err != nil {
+			return err
+		}
+		res.Added += added
+		res.Deleted += deleted
+	}
+	return nil
+}
+
+// logBack gives the log of a state, latest first, down to the last of some changes, and the state before that one and
+// what of it came before in one step.
+type logBack struct {
+	nums   []uint32 // latest first, with the last of those that were looked for
+	before uint32   // the state of all that comes before them, or NoState
+}
+
+func (r *Repo) logDownTo(s uint32, changes []uint32) (out logBack, missing []uint32, err error) {
+	missing = slices.Clone(changes)
+	out.before = s
+	for len(missing) > 0 && out.before != NoState {
+		st, parent, err := r.step(out.before)
+		if err != nil {
+			return out, nil, err
+		}
+		for _, n := range slices.Backward(st.Changes) {
+			out.nums = append(out.nums, n)
+			if i := slices.Index(missing, n); i >= 0 {
+				missing = slices.Delete(missing, i, i+1)
+			}
+		}
+		out.before = parent
+	}
+	return out, missing, nil
+}
+
+// stateWithout makes the state of a log without some of its changes. They ascend.
+func (t *tx) stateWithout(from StateRef, gone []uint32) (StateRef, error) {
+	back, _, err := t.r.logDownTo(from.Num, gone)
+	if err != nil {
+		return StateRef{}, err
+	}
+	before, err := t.r.stateRef(back.before)
+	if err != nil {
+		return StateRef{}, err
+	}
+	var rest []uint32
+	for _, n := range slices.Backward(back.nums) {
+		if _, out := slices.BinarySearch(gone, n); !out {
+			rest = append(rest, n)
+		}
+	}
+	if len(rest) == 0 {
+		return before, nil
+	}
+	return t.appendBeside(before, rest)
+}
+
+// treeWithout makes the tree of a state without some changes, on which no others of it depend.
+func (t *tx) treeWithout(next, from StateRef, gone []uint32) error {
+	if next.Num == NoState || t.r.hasTree(next.Num) {
+		return nil
+	}
+	tree, err := t.r.tree(from.Num)
+	if err != nil {
+		return err
+	}
+	f, err := t.r.newFuse(tree, t.newReach())
+	if err != nil {
+		return err
+	}
+	if err := f.remove(gone); err != nil {
+		return err
+	}
+	return t.keepTree(next, f)
+}
+
+// hasTree tells whether a state's tree is stored.
+func (r *Repo) hasTree(s uint32) bool {
+	b, err := r.openBlocks()
+	if err != nil {
+		return false
+	}
+	_, ok, err := b.Root(s)
+	return ok && err == nil
+}
+
+// treeWith makes the tree of a state with changes beside it, whose pasts it has.
+func (t *tx) treeWith(next, from StateRef, more []uint32) error {
+	tree, err := t.r.tree(from.Num)
+	if err != nil {
+		return err
+	}
+	return t.growTree(next, tree, more)
+}
+
+func (t *tx) growTree(next StateRef, tree state.Tree, more []uint32) error {
+	f, err := t.r.newFuse(tree, t.newReach())
+	if err != nil {
+		return err
+	}
+	for _, n := range more {
+		if err := f.add(n); err != nil {
+			return err
+		}
+	}
+	return t.keepTree(next, f)
+}
