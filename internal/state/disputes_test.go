@@ -26,13 +26,13 @@ func plainDisputes(n int) []Dispute {
 func TestManyDisputesShareWhatIsBeforeTheFirstThatDiffers(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	b := newBlocks(t)
-	list := plainDisputes(20_000)
+	list := plainDisputes(12_000)
 	tree := mustDispute(t, b.Tree(Root{}), list)
 	whole := b.Size()
 	if links, err := b.links(kindDisputes, tree.root.Disputes); err != nil || len(links) < 5 {
 		t.Fatalf("%d blocks prove nothing: %v", len(links), err)
 	}
-	for range 30 {
+	for range 16 {
 		next := slices.Clone(list)
 		at := r.Intn(len(next))
 		switch r.Intn(4) {
