@@ -32,7 +32,7 @@ func TestManyDisputesShareWhatIsBeforeTheFirstThatDiffers(t *testing.T) {
 	if links, err := b.links(kindDisputes, tree.root.Disputes); err != nil || len(links) < 5 {
 		t.Fatalf("%d blocks prove nothing: %v", len(links), err)
 	}
-	for range 16 {
+	for range 8 {
 		next := slices.Clone(list)
 		at := r.Intn(len(next))
 		switch r.Intn(4) {
