@@ -123,6 +123,7 @@ func TestRoots(t *testing.T) {
 		b := open(t, fsys, h)
 		for range 1 + r.Intn(3) {
 			s := StateRoot{State: uint32(r.Intn(20)), Manual: r.Intn(2) == 0, Root: Root{Count: r.Uint64(), Bytes: r.Uint64()}}
+			s.Set, s.Root.Disputes = Ref(r.Intn(24)), Ref(r.Intn(24)) // before all blocks
 			b.PutRoot(s)
 			order = slices.DeleteFunc(order, func(have uint32) bool { return have == s.State })
 			order, want[s.State] = append(order, s.State), s
@@ -159,7 +160,10 @@ func writeTrees(t *testing.T, b *Blocks, w *world, m *model, states *[]*model, n
 			weave, errs[0] = b.PutWeave(weave, []byte(path))
 		}
 		if w.r.Intn(4) == 0 {
-			acts, errs[1] = b.PutActs(acts, []Act{{w.change, 3}, {w.r.Uint32(), 1<<32 - 1}}[:1+w.r.Intn(2)])
+			more := []Act{{w.change, 3}, {w.r.Uint32(), 1<<32 - 1}}[:1+w.r.Intn(2)]
+			before := m.acts[acts]
+			acts, errs[1] = b.PutActs(acts, more)
+			m.acts[acts] = slices.Concat(before, more)
 		}
 		if err := errors.Join(errs[:]...); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
@@ -139,6 +141,9 @@ func askAll(fsys vfs.FS, h Hint, states []*model) error {
 				return fmt.Errorf("a wrong file at %q", p)
 			}
 		}
+		if err := askRest(b, s, m, keep); err != nil {
+			return err
+		}
 		paths := m.vacatedPaths()
 		for _, p := range paths[:min(20, len(paths))] {
 			if got, err := vacatedSet(tree, p); keep(err) && !slices.Equal(got, m.around(p)) {
@@ -155,8 +160,44 @@ func askAll(fsys vfs.FS, h Hint, states []*model) error {
 		}
 		_, err = tree.Vacate([]Vacated{{"new", 1}})
 		keep(err)
+		_, err = tree.Unvacate([]Vacated{{"new", 1}})
+		keep(err)
+		_, err = tree.WithDisputes(nil)
+		keep(err)
+		keep(DiffVacated(b.Tree(Root{}), tree, func(path string, by []uint32) error {
+			if !slices.Equal(by, m.vacated[path]) {
+				return fmt.Errorf("%q is vacated by %d", path, by)
+			}
+			return nil
+		}))
 	}
 	return first
+}
+
+// askRest asks for what is no entry and no vacated path. keep reports whether an error is none.
+func askRest(b *Blocks, s StateRoot, m *model, keep func(error) bool) error {
+	tree := b.Tree(s.Root)
+	keep(tree.Tombstones(func(s Tombstone) error {
+		if want := m.files[s.File]; want.status != fileGone || want.tombstone() != s {
+			return fmt.Errorf("a wrong tombstone of file %v", s.File)
+		}
+		return nil
+	}))
+	if got, err := tree.Disputes(); keep(err) && !cmp.Equal(got, m.disputes) {
+		return errors.New("wrong disputes")
+	}
+	if s.Set != 0 {
+		if got, err := b.Set(s.Set); keep(err) && !got.Equal(m.set) {
+			return fmt.Errorf("a wrong set %v", got)
+		}
+	}
+	for p, e := range m.entries {
+		if got, err := b.Acts(e.Acts); keep(err) && !slices.Equal(got, m.acts[e.Acts]) {
+			return fmt.Errorf("wrong acts %v of %q", got, p)
+		}
+	}
+	keep(b.Check(s))
+	return nil
 }
 
 func TestOpenRefusesForeignFiles(t *testing.T) {

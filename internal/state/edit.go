@@ -18,7 +18,7 @@ type Edit struct {
 	TombWeave, TombActs Ref
 	// With Forget it leaves nothing, as when the change that added it is taken away.
 	Forget bool
-	// With Hide it exists on, hidden, and this is the path where it would stand.
+	// With Hide it exists on, hidden, and this is the path where it would stand. WithDisputes must then say what it is.
 	Hide string
 }
 

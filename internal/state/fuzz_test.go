@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand"
 	"slices"
 	"testing"
@@ -14,8 +15,8 @@ import (
 const fuzzSelf Ref = 1 << 40 // where a fuzzed page is said to be: far behind all that it may refer to
 
 // seedPages gives one payload of each kind of page.
-func seedPages(f *testing.F) (leaf, files, inner, roots, vacated []byte) {
-	w := &world{r: rand.New(rand.NewSource(1))}
+func seedPages(f *testing.F) (leaf, files, inner, roots, vacated, disputes []byte) {
+	w := &world{r: rand.New(rand.NewSource(1)), hides: true}
 	m := newModel()
 	m.apply(w.batch(m, 20))
 	m.apply(w.batch(m, 20))
@@ -32,14 +33,27 @@ func seedPages(f *testing.F) (leaf, files, inner, roots, vacated []byte) {
 		if len(entries)%3 == 0 {
 			e.Weave = 5<<refOffsetBits | 99
 		}
+		if len(entries)%5 == 0 {
+			e.Acts = 77
+		}
 		entries = append(entries, *e)
 		items = append(items, m.files[e.File])
 	}
 	for _, item := range m.files {
+		if item.status == fileGone && len(items)%2 == 0 {
+			item.weave, item.acts = 99, 5<<refOffsetBits|77
+		}
 		if item.status != fileShown {
 			items = append(items, item)
 		}
 	}
+	list := w.makeDisputes(m)
+	for i := range list {
+		if e := list[i].Hidden; e != nil {
+			e.Weave, e.Acts = 99, 5<<refOffsetBits|77
+		}
+	}
+	disputes, _ = appendDisputes(nil, list, math.MaxInt)
 	if err := sortFiles(items); err != nil {
 		f.Fatal(err)
 	}
@@ -47,13 +61,14 @@ func seedPages(f *testing.F) (leaf, files, inner, roots, vacated []byte) {
 	return bytes.Clone(pathLayout.leafFormat().encode(entries)),
 		bytes.Clone(fileLayout.leafFormat().encode(items)),
 		bytes.Clone(pathLayout.innerFormat(2).encode(cells)),
-		appendRoots(nil, StateRoot{State: 3, Root: Root{Paths: 99, Files: 1<<50 | 77, Vacated: 1<<60 | 300, Count: 5, Bytes: 600}, Manual: true}, 0),
-		bytes.Clone(vacatedLayout.leafFormat().encode(vacancies))
+		appendRoots(nil, StateRoot{State: 3, Root: Root{Paths: 99, Files: 1<<50 | 77, Vacated: 1<<60 | 300, Disputes: 66, Count: 5, Bytes: 600}, Set: 55, Manual: true}, 0),
+		bytes.Clone(vacatedLayout.leafFormat().encode(vacancies)),
+		disputes
 }
 
 // FuzzLeaf: what is taken for a leaf by path is written the same way, and its entries are found in it.
 func FuzzLeaf(f *testing.F) {
-	leaf, _, _, _, _ := seedPages(f)
+	leaf, _, _, _, _, _ := seedPages(f)
 	f.Add(leaf)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		entries, ok := decodeEntries(fuzzSelf, payload, nil, &scratch{})
@@ -77,7 +92,7 @@ func FuzzLeaf(f *testing.F) {
 
 // FuzzFiles is the same for leaves by identity.
 func FuzzFiles(f *testing.F) {
-	_, files, _, _, _ := seedPages(f)
+	_, files, _, _, _, _ := seedPages(f)
 	f.Add(files)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		items, ok := decodeFiles(fuzzSelf, payload, nil, &scratch{})
@@ -102,7 +117,7 @@ func FuzzFiles(f *testing.F) {
 
 // FuzzVacated is the same for leaves of vacated paths, in which those above are found too.
 func FuzzVacated(f *testing.F) {
-	_, _, _, _, vacated := seedPages(f)
+	_, _, _, _, vacated, _ := seedPages(f)
 	f.Add(vacated)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		items, ok := decodeVacancies(fuzzSelf, payload, nil, &scratch{})
@@ -132,7 +147,7 @@ func FuzzVacated(f *testing.F) {
 
 // FuzzInner is the same for inner pages.
 func FuzzInner(f *testing.F) {
-	_, _, inner, _, _ := seedPages(f)
+	_, _, inner, _, _, _ := seedPages(f)
 	f.Add(inner)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		for _, o := range []order{byPath, byBytes} {
@@ -157,12 +172,62 @@ func FuzzInner(f *testing.F) {
 
 // FuzzRoots is the same for roots blocks.
 func FuzzRoots(f *testing.F) {
-	_, _, _, roots, _ := seedPages(f)
+	_, _, _, roots, _, _ := seedPages(f)
 	f.Add(roots)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		r, prev, ok := decodeRoots(payload, fuzzSelf)
 		if ok && !bytes.Equal(appendRoots(nil, r, prev), payload) {
 			t.Fatal("there is another way to write this")
+		}
+	})
+}
+
+// FuzzDisputes is the same for disputes.
+func FuzzDisputes(f *testing.F) {
+	_, _, _, _, _, disputes := seedPages(f)
+	f.Add(disputes)
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		list, ok := decodeDisputes(fuzzSelf, payload, nil)
+		for i := range list {
+			if err := list[i].check(); err != nil || i > 0 && compareFiles(list[i-1].File, list[i].File) >= 0 {
+				t.Fatalf("%+v is read: %v", list[i], err)
+			}
+		}
+		if ok {
+			if again, n := appendDisputes(nil, list, math.MaxInt); n != len(list) || !bytes.Equal(again, payload) {
+				t.Fatal("there is another way to write this")
+			}
+		}
+		exercise(t, kindDisputes, append([]byte{0}, payload...))
+	})
+}
+
+// FuzzActs is the same for acts.
+func FuzzActs(f *testing.F) {
+	f.Add(appendActs(nil, []Act{{1, 2}, {1<<32 - 1, 0}}))
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		acts, ok := decodeActs(payload, nil)
+		if ok && !bytes.Equal(appendActs(nil, acts), payload) {
+			t.Fatal("there is another way to write this")
+		}
+		b := open(t, vfs.NewMem(), Hint{Generation: 1})
+		got, err := b.Acts(b.put(kindActs, append([]byte{0}, payload...)))
+		if (err == nil) != ok || ok && !slices.Equal(got, acts) || err != nil && !errors.Is(err, ErrDamaged) {
+			t.Fatalf("%v, %v", got, err)
+		}
+	})
+}
+
+// FuzzSet is the same for sets.
+func FuzzSet(f *testing.F) {
+	f.Add(appendSet(nil, NewSet(0, 3, 4, 5, 300, 1<<32-1)))
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		s, ok := decodeSet(payload)
+		if ok && !bytes.Equal(appendSet(nil, s), payload) {
+			t.Fatal("there is another way to write this")
+		}
+		if again := (Set{}).Union(s); !again.Equal(s) || !s.Minus(s).Empty() || !s.Intersect(s).Equal(s) {
+			t.Fatalf("%v is no set", s)
 		}
 	})
 }
@@ -196,6 +261,8 @@ func exercise(t *testing.T, kind byte, payload []byte) {
 		root.Paths = ref
 	case kindFileLeaf, kindFileInner:
 		root.Files = ref
+	case kindDisputes:
+		root.Disputes = ref
 	default:
 		root.Vacated = ref
 	}
@@ -206,13 +273,17 @@ func exercise(t *testing.T, kind byte, payload []byte) {
 	_, _, byFileErr := tree.ByFile(id)
 	_, vacatedErr := tree.Vacated("a/b")
 	_, vacateErr := tree.Vacate([]Vacated{{"a", 3}, {"a/b", 4}})
+	_, unvacateErr := tree.Unvacate([]Vacated{{"a", 3}, {"a/b", 4}})
+	_, disputesErr := tree.Disputes()
+	_, disputeErr := tree.WithDisputes([]Dispute{{File: id, Place: "a", Shown: "a", Kinds: Several}})
 	_, compactErr := b.Compact([]uint32{0}, 2)
 	none := func(_, _ *Entry) error { return nil }
 	for _, err := range []error{
-		getErr, underErr, byFileErr, vacatedErr, vacateErr, compactErr, tree.Check(),
+		getErr, underErr, byFileErr, vacatedErr, vacateErr, unvacateErr, disputesErr, disputeErr, compactErr, tree.Check(),
 		tree.Walk("a", func(*Entry) error { return nil }),
 		tree.Tombstones(func(Tombstone) error { return nil }),
 		Diff(known, tree, none), Diff(tree, known, none),
+		DiffVacated(known, tree, func(string, []uint32) error { return nil }),
 	} {
 		if err != nil && !errors.Is(err, ErrDamaged) {
 			t.Fatal(err)

@@ -22,16 +22,17 @@ type model struct {
 	hidden   map[change.FileID]Entry
 	disputes []Dispute
 	set      Set
+	acts     map[Ref][]Act // of all models that come from each other
 }
 
 func newModel() *model {
-	return &model{entries: map[string]Entry{}, files: map[change.FileID]fileItem{}, vacated: map[string][]uint32{}, hidden: map[change.FileID]Entry{}}
+	return &model{entries: map[string]Entry{}, files: map[change.FileID]fileItem{}, vacated: map[string][]uint32{}, hidden: map[change.FileID]Entry{}, acts: map[Ref][]Act{}}
 }
 
 func (m *model) clone() *model {
 	return &model{
 		entries: maps.Clone(m.entries), files: maps.Clone(m.files), vacated: maps.Clone(m.vacated),
-		hidden: maps.Clone(m.hidden), disputes: slices.Clone(m.disputes), set: m.set,
+		hidden: maps.Clone(m.hidden), disputes: slices.Clone(m.disputes), set: m.set, acts: m.acts,
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
-// Tree is one state's tree: its entries by path, by identity all files that the state knows, those that went too, and
-// the paths that files were taken away from. It is a value that never changes; edits give a new one that shares what
+// Tree is one state's tree: its entries by path, by identity all files that the state knows, those that went or are
+// hidden too, the paths that files were taken away from, and what is disputed. It is a value that never changes; edits give a new one that shares what
 // they did not touch. Trees may be read from several goroutines.
 type Tree struct {
 	b    *Blocks

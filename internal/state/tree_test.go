@@ -39,7 +39,7 @@ func TestEditsAgainstPlainMaps(t *testing.T) {
 			w := world{r: rand.New(rand.NewSource(seed)), long: seed%3 == 0, hides: seed%2 == 0}
 			b := newBlocks(t)
 			m, tree := newModel(), b.Tree(Root{})
-			for round := range 60 {
+			for round := range 40 {
 				before, old := m.clone(), tree
 				var edits []Edit
 				switch {
