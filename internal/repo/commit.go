@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
-	"github.com/oxy-vcs/oxy/internal/store"
 )
 
 // A record of files above these bounds is likely a mistake: a build's output, a disk image, a directory that should be
@@ -140,7 +138,7 @@ func (w *work) make(author change.Person) (uint32, error) {
 	defer done(0)
 	self := r.store.NumChanges()
 	draft(self, w.recs)
-	c := &change.Change{Author: author, Message: w.opt.Message, Time: w.time(), DirMoves: w.dirMoves()}
+	c := &change.Change{Author: author, Message: w.opt.Message, Time: timeOr(w.opt.Time), DirMoves: w.dirMoves()}
 	if !w.replaces.IsZero() {
 		c.Extra = []change.Field{{Key: "replaces", Value: w.replaces.String()}}
 		if w.opt.Message == "" {
@@ -162,30 +160,11 @@ func (w *work) make(author change.Person) (uint32, error) {
 		c.Files[i].Hunks = cloneHunks(rec.file.Hunks)
 		c.Files[i].Over = slices.Clone(rec.file.Over)
 	}
-	deps = r.minimal(deps)
-	c.Deps = r.ids(deps)
-	c.Unbind(self, r.store.ChangeID)
-	if err := c.Validate(); err != nil {
-		return 0, fmt.Errorf("make the change: %w", err)
-	}
 	texts, err := w.sink.contents(w.recs)
 	if err != nil {
 		return 0, err
 	}
-	meta, body := change.Encode(c)
-	if len(body) > change.MaxBody {
-		return 0, &Error{Text: "this is more than one change can hold", Next: "Record it in parts: oxy commit PATH..."}
-	}
-	rec := store.Record{ID: change.Sum(meta, body), Meta: meta, Body: body, Texts: texts}
-	if _, exists := t.FindChange(rec.ID); exists {
-		return 0, &Error{Text: "this very change was recorded before, in the same second, and taken back", Next: "Take the undoing back, or run the command again."}
-	}
-	n, err := t.PutChange(rec, deps, c.Time.Sec)
-	if err != nil {
-		return 0, err
-	}
-	t.made = append(t.made, made{rec.ID, deps})
-	return n, nil
+	return t.encode(c, nil, r.minimal(deps), self, texts)
 }
 
 // cloneHunks copies what Unbind will renumber: the weave still needs the local numbers.
@@ -199,15 +178,6 @@ func cloneHunks(hs []change.Hunk) []change.Hunk {
 		}
 	}
 	return out
-}
-
-func (w *work) time() change.Time {
-	if w.opt.Time != nil {
-		return *w.opt.Time
-	}
-	now := time.Now()
-	_, zone := now.Zone()
-	return change.Time{Sec: now.Unix(), Zone: int16(zone / 60)}
 }
 
 // grow makes the tree of the state that the change leads to.

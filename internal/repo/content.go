@@ -142,3 +142,19 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 
 // maxBodies is how many decoded changes stay in memory: at most a few hundred KiB, save for a first commit's.
 const maxBodies = 512
+
+// setFresh has a change of the transaction under way read from memory.
+func (r *Repo) setFresh(n uint32, b *body) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fresh == nil {
+		r.fresh = map[uint32]*body{}
+	}
+	r.fresh[n] = b
+}
+
+func (r *Repo) forgetFresh() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fresh = nil
+}

@@ -10,7 +10,9 @@ import (
 // minimal takes from deps, local numbers in any order and with repeats, those that another of them reaches. It walks
 // down from them by descending number, for a change's number is above those of its dependencies, and stops beneath the
 // least of them: a commit upon recent changes looks at recent changes only.
-func (r *Repo) minimal(deps []uint32) []uint32 {
+func (r *Repo) minimal(deps []uint32) []uint32 { return minimalOf(deps, r.store.Deps) }
+
+func minimalOf(deps []uint32, depsOf func(uint32) []uint32) []uint32 {
 	deps = slices.Clone(deps)
 	slices.Sort(deps)
 	deps = slices.Compact(deps)
@@ -31,7 +33,7 @@ func (r *Repo) minimal(deps []uint32) []uint32 {
 		if wanted[n] && !reached[n] {
 			open--
 		}
-		for _, d := range r.store.Deps(n) {
+		for _, d := range depsOf(n) {
 			if !reached[d] && wanted[d] {
 				open--
 			}

@@ -3,6 +3,7 @@ package repo
 import (
 	"context"
 
+	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 )
 
@@ -14,10 +15,17 @@ type MergeOptions struct {
 
 // Merge unites what the working copy stands on with another state: afterwards it has the changes of both.
 func (r *Repo) Merge(ctx context.Context, rev string, opt MergeOptions) (*MoveResult, error) {
-	return transact(r, func(t *tx) (*MoveResult, error) { return t.merge(ctx, rev, opt) })
+	var author change.Person
+	if opt.Follow {
+		var err error
+		if author, err = r.author(&CommitOptions{}); err != nil {
+			return nil, err
+		}
+	}
+	return transact(r, func(t *tx) (*MoveResult, error) { return t.merge(ctx, rev, opt, author) })
 }
 
-func (t *tx) merge(ctx context.Context, rev string, opt MergeOptions) (*MoveResult, error) {
+func (t *tx) merge(ctx context.Context, rev string, opt MergeOptions, author change.Person) (*MoveResult, error) {
 	r := t.r
 	n, err := r.resolve(t.view, rev)
 	if err != nil {
@@ -47,7 +55,7 @@ func (t *tx) merge(ctx context.Context, rev string, opt MergeOptions) (*MoveResu
 		return nil, err
 	}
 	if opt.Follow && len(res.Strays) > 0 {
-		if next, res.Followed, err = t.follow(next, res.Strays); err != nil {
+		if next, res.Followed, err = t.follow(next, res.Strays, author); err != nil {
 			return nil, err
 		}
 		res.Came = append(res.Came, res.Followed)

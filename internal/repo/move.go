@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/diff"
 	"github.com/oxy-vcs/oxy/internal/state"
 )
 
@@ -36,22 +38,7 @@ func (t *tx) moveTo(ctx context.Context, res *MoveResult, next StateRef, kind st
 		return err
 	}
 	res.Written, res.Removed = done.Written, done.Removed
-	return t.arriveAt(next, kind)
-}
-
-// arriveAt moves the view to a state whose files the working copy has.
-func (t *tx) arriveAt(next StateRef, kind string) error {
-	t.view.Base = -1
-	if next.Num != NoState {
-		t.view.Base = int64(next.Num)
-	}
-	if b := t.view.Current; b != "" {
-		if next.Num == NoState {
-			delete(t.view.Bookmarks, b)
-		} else {
-			t.view.Bookmarks[b] = next.Num
-		}
-	}
+	t.pointAt(next)
 	if err := t.commit(kind); err != nil {
 		return err
 	}
@@ -90,6 +77,53 @@ func (r *Repo) countLines(ctx context.Context, res *MoveResult) error {
 		res.Deleted += deleted
 	}
 	return nil
+}
+
+// linesOf counts the lines of text by which file i of a set differs.
+func (r *Repo) linesOf(set *DiffSet, i int) (added, deleted int, err error) {
+	f := &set.Files[i]
+	text := func(s *Side) bool { return s == nil || s.Kind == change.Text }
+	if !text(f.Old) || !text(f.New) {
+		return 0, 0, nil
+	}
+	old, err := set.Old(nil, i)
+	if err != nil {
+		return 0, 0, err
+	}
+	now, err := set.New(nil, i)
+	if err != nil {
+		return 0, 0, err
+	}
+	var d diff.Differ
+	for _, e := range d.Lines(old, now, diff.Options{}) {
+		added += e.B1 - e.B0
+		deleted += e.A1 - e.A0
+	}
+	return added, deleted, nil
+}
+
+// stayAt moves the view to a state and leaves the working files as they are.
+func (t *tx) stayAt(next StateRef, kind string) error {
+	t.pointAt(next)
+	if err := t.commit(kind); err != nil {
+		return err
+	}
+	t.arrive()
+	return nil
+}
+
+// pointAt makes a state the view's base and the current bookmark's.
+func (t *tx) pointAt(next StateRef) {
+	b := t.view.Current
+	if next.Num == NoState {
+		t.view.Base = -1
+		delete(t.view.Bookmarks, b)
+		return
+	}
+	t.view.Base = int64(next.Num)
+	if b != "" {
+		t.view.Bookmarks[b] = next.Num
+	}
 }
 
 // logBack gives the log of a state, latest first, down to the last of some changes, and the state before that one and

@@ -14,6 +14,9 @@ type reach struct {
 	deps  func(n uint32) []uint32
 	id    func(n uint32) change.ID
 	pasts map[uint32]*past
+	// A change in the making, if draftDeps is not nil, and what is known by now of what it depends on.
+	draft     uint32
+	draftDeps []uint32
 }
 
 // past is what was walked of one change's past.
@@ -29,7 +32,13 @@ func (r *Repo) newReach() *reach {
 // reach sees the changes that this transaction made, too.
 func (t *tx) newReach() *reach {
 	h := t.r.newReach()
-	h.deps, h.id = t.depsOf, t.idOf
+	h.deps = t.depsOf
+	h.id = func(n uint32) change.ID {
+		if h.draftDeps != nil && n == h.draft {
+			return change.ID{} // its hash is not known before all that it says is
+		}
+		return t.idOf(n)
+	}
 	return h
 }
 
@@ -59,7 +68,7 @@ func (h *reach) Reaches(a, b uint32) bool {
 	}
 	for len(p.queue) > 0 && p.queue[0] > b {
 		n := heap.Pop(&p.queue).(uint32)
-		for _, d := range h.deps(n) {
+		for _, d := range h.depsOf(n) {
 			if _, ok := p.seen[d]; !ok {
 				p.seen[d] = struct{}{}
 				heap.Push(&p.queue, d)
@@ -68,6 +77,13 @@ func (h *reach) Reaches(a, b uint32) bool {
 	}
 	_, ok := p.seen[b]
 	return ok
+}
+
+func (h *reach) depsOf(n uint32) []uint32 {
+	if h.draftDeps != nil && n == h.draft {
+		return h.draftDeps
+	}
+	return h.deps(n)
 }
 
 // closure gives, ascending, the changes that a set lacks of the given ones and their pasts. The set is closed.

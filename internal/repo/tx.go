@@ -105,8 +105,11 @@ func transact[T any](r *Repo, fn func(t *tx) (T, error)) (T, error) {
 		res, err := fn(t)
 		r.writing = false
 		_ = t.Abort()
+		r.forgetFresh()
 		if t.acknowledged {
 			late, err = err, nil
+		} else {
+			r.dropUnacknowledged()
 		}
 		return res, err
 	})
@@ -114,6 +117,17 @@ func transact[T any](r *Repo, fn func(t *tx) (T, error)) (T, error) {
 		err = late
 	}
 	return res, err
+}
+
+// dropUnacknowledged forgets the trees of a transaction that was given up: the next one will use the numbers of its states
+// for others.
+func (r *Repo) dropUnacknowledged() {
+	r.blocksMu.Lock()
+	defer r.blocksMu.Unlock()
+	if r.blocks != nil && r.blocks.Pending() {
+		r.retired = append(r.retired, r.blocks) // others may still read from it
+		r.blocks = nil
+	}
 }
 
 // publish writes the trees behind what was acknowledged. They are derived: a failure here costs time later, nothing else.

@@ -28,7 +28,13 @@ func (t *tx) keepOp(key string, n uint32) {
 }
 
 // switchesFiles tells whether an operation of a kind wrote the working files of the state that it went to.
-func switchesFiles(kind string) bool { return kind == "checkout" || kind == "restore" }
+func switchesFiles(kind string) bool {
+	switch kind {
+	case "checkout", "restore", "merge", "pick", "unrecord", "rollback":
+		return true
+	}
+	return false
+}
 
 // bring makes what a view says true, but for what it keeps for oxy itself. With files the working files go along.
 func (t *tx) bring(ctx context.Context, v *store.View, files bool) error {

@@ -114,6 +114,13 @@ func (b *Blocks) Close() error {
 // Generation is the number of b's file.
 func (b *Blocks) Generation() uint64 { return b.generation }
 
+// Pending reports whether blocks were put that are not in the file.
+func (b *Blocks) Pending() bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.flushed < len(b.tail)
+}
+
 // Size is how many bytes the file has or will have once flushed.
 func (b *Blocks) Size() uint64 {
 	b.mu.RLock()
