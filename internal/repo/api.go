@@ -104,6 +104,7 @@ type Status struct {
 	Nested    []string
 	Special   []string
 	Problems  []error // what could not be read
+	Conflicts []Conflict
 }
 
 // StatusOptions choose what Status looks at.

@@ -136,19 +136,25 @@ func (b *blamer) info(n uint32) (*ChangeInfo, error) {
 	return c, err
 }
 
+// tells reports whether a run is told of: what shows, and what is gone when that is asked for. A twin that another is shown in
+// the stead of is neither.
+func (b *blamer) tells(run *weave.Run) bool {
+	return run.Shown() || b.opt.Deleted && run.Dead != 0
+}
+
 // runs gives the runs that show, and those that are gone when asked for, joined where nothing tells them apart.
 func (b *blamer) runs() error {
 	// One buffer for all that is told: neighbours are joined in it by telling a longer piece, without a copy for each.
 	size := 0
 	for i := range b.l.w.Runs {
-		if run := &b.l.w.Runs[i]; run.Dead == 0 || b.opt.Deleted {
+		if b.tells(&b.l.w.Runs[i]) {
 			size += int(run.Len)
 		}
 	}
 	all := make([]byte, 0, size)
 	for i := range b.l.w.Runs {
 		run := &b.l.w.Runs[i]
-		if run.Dead != 0 && !b.opt.Deleted {
+		if !b.tells(run) {
 			continue
 		}
 		text, err := b.t.run(run)
@@ -161,6 +167,9 @@ func (b *blamer) runs() error {
 		}
 		var by []*ChangeInfo
 		for _, d := range b.l.w.Members(run.Dead) {
+			if run.Shown() { // deleted, and taken back
+				break
+			}
 			who, err := b.info(d)
 			if err != nil {
 				return err

@@ -18,7 +18,9 @@ type Conflict struct {
 	Sides []ConflictSide
 	Line  int // of a text conflict: where its first mark stands in the file, from 1
 	Lines int // and how many lines it takes there
-	key   string
+	// Settled says that a person decided it as the working copy has it: the next record says so.
+	Settled bool
+	key     string
 }
 
 // ConflictSide is what one party of a conflict has it.
@@ -39,6 +41,19 @@ func (r *Repo) Conflicts(s StateRef) ([]Conflict, error) {
 		}
 		return r.conflictsIn(tree, r.newReach(), nil)
 	})
+}
+
+// conflictsAt lists the conflicts of the working copy's base, with what was settled since.
+func (r *Repo) conflictsAt(base StateRef, p *pending) ([]Conflict, error) {
+	tree, err := r.tree(base.Num)
+	if err != nil || !tree.Disputed() {
+		return nil, err
+	}
+	out, err := r.conflictsIn(tree, r.newReach(), nil)
+	for i := range out {
+		out[i].Settled = slices.Contains(p.Settled, out[i].ID)
+	}
+	return out, err
 }
 
 // conflictsIn lists the conflicts of the files for which of is true; nil is all.

@@ -96,7 +96,8 @@ func (r *Repo) status(ctx context.Context, opt StatusOptions) (*Status, error) {
 		s.Files = append(s.Files, d[i].FileChange)
 	}
 	s.Untracked = r.withoutMoved(s.Untracked, d)
-	return s, nil
+	s.Conflicts, err = r.conflictsAt(base, p)
+	return s, err
 }
 
 // nonRoot drops paths when one of them is the root: it takes in all.
