@@ -12,6 +12,7 @@ import (
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/diff"
+	"github.com/oxy-vcs/oxy/internal/weave"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
