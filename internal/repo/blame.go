@@ -12,10 +12,10 @@ import (
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/diff"
-	"github.com/oxy-vcs/oxy/internal/weave"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
+	"github.com/oxy-vcs/oxy/internal/weave"
 	"github.com/oxy-vcs/oxy/internal/worktree"
 )
 
@@ -148,7 +148,7 @@ func (b *blamer) runs() error {
 	// One buffer for all that is told: neighbours are joined in it by telling a longer piece, without a copy for each.
 	size := 0
 	for i := range b.l.w.Runs {
-		if b.tells(&b.l.w.Runs[i]) {
+		if run := &b.l.w.Runs[i]; b.tells(run) {
 			size += int(run.Len)
 		}
 	}
