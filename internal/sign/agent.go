@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -14,10 +15,12 @@ import (
 // forwarding end, between two of them, and there is no connection to be closed by whoever holds a Signer.
 type agentSigner struct {
 	socket string
-	key    ssh.PublicKey
+	key    ssh.PublicKey // in whose name
+	held   ssh.PublicKey // what the agent calls it: key, or the key in its certificate
 }
 
-// AgentSigner gives a signer for key if the agent at socket, a Unix socket's path, holds it: ErrNoKey if not. Hardware keys work too;
+// AgentSigner gives a signer for key if the agent at socket, a Unix socket's path, holds it, or the key in
+// the certificate that key is: ErrNoKey if not. Hardware keys work too;
 // the agent asks for the touch.
 func AgentSigner(socket string, key ssh.PublicKey) (Signer, error) {
 	if err := checkKey(key); err != nil {
@@ -32,10 +35,10 @@ func AgentSigner(socket string, key ssh.PublicKey) (Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask the ssh agent for its keys: %w", err)
 	}
-	want := key.Marshal()
-	for _, k := range held {
-		if bytes.Equal(k.Blob, want) {
-			return &agentSigner{socket, key}, nil
+	for _, want := range []ssh.PublicKey{key, plain(key)} {
+		blob := want.Marshal()
+		if slices.ContainsFunc(held, func(k *agent.Key) bool { return bytes.Equal(k.Blob, blob) }) {
+			return &agentSigner{socket, key, want}, nil
 		}
 	}
 	return nil, fmt.Errorf("ssh agent: %w: it does not hold the %s", ErrNoKey, describe(key))
@@ -54,7 +57,7 @@ func (s *agentSigner) Sign(message []byte) (*Signature, error) {
 		flags = agent.SignatureFlagRsaSha512 // without it the agent takes SHA-1
 	}
 	sig := &Signature{Key: s.key, Namespace: Namespace, Hash: "sha512"}
-	sig.Sig, err = agent.NewClient(conn).SignWithFlags(s.key, toSign(Namespace, sig.Hash, sig.digest(message)), flags)
+	sig.Sig, err = agent.NewClient(conn).SignWithFlags(s.held, toSign(Namespace, sig.Hash, sig.digest(message)), flags)
 	if err != nil {
 		return nil, fmt.Errorf("the ssh agent did not sign: %s", strings.TrimPrefix(err.Error(), "agent: "))
 	}

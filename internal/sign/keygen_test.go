@@ -15,8 +15,13 @@ import (
 // The real ssh-keygen is the judge of the format and of what an allowed_signers file means, where it is installed. What it
 // made once is in testdata for everywhere else.
 
-// sshKeygen runs the real program, in dir, and gives its output.
+// sshKeygen runs the real program, in dir, with universal time for local, and gives its output.
 func sshKeygen(t testing.TB, dir, stdin string, args ...string) (string, error) {
+	t.Helper()
+	return sshKeygenAt(t, "UTC", dir, stdin, args...)
+}
+
+func sshKeygenAt(t testing.TB, zone, dir, stdin string, args ...string) (string, error) {
 	t.Helper()
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
 		t.Skip("no ssh-keygen here")
@@ -24,7 +29,7 @@ func sshKeygen(t testing.TB, dir, stdin string, args ...string) (string, error) 
 	cmd := exec.Command("ssh-keygen", args...)
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(stdin)
-	cmd.Env = append(os.Environ(), "TZ=UTC", "SSH_AUTH_SOCK=")
+	cmd.Env = append(os.Environ(), "TZ="+zone, "SSH_AUTH_SOCK=")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -29,6 +29,9 @@ func parseLine(s string, zone *time.Location) (line, error) {
 		return l, errors.New("no key behind the principals")
 	}
 	key, keyErr := parseKeyField(s)
+	if errors.Is(keyErr, ErrWeak) {
+		return l, keyErr
+	}
 	if keyErr != nil {
 		opts, rest, err := cutOptions(s)
 		if err != nil {

@@ -33,7 +33,7 @@ type Signature struct {
 }
 
 // Parse reads the binary form. It accepts exactly one encoding of a signature: Marshal gives the same bytes again.
-// Errors are ErrMalformed or ErrWeak.
+// It shares the bytes. Errors are ErrMalformed or ErrWeak.
 func Parse(blob []byte) (*Signature, error) {
 	if len(blob) > MaxSignature {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrMalformed, len(blob), MaxSignature)
