@@ -1,9 +1,13 @@
 package sign
 
 import (
+	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"net"
 	"os"
@@ -195,13 +199,31 @@ func TestRealAgent(t *testing.T) {
 	}
 }
 
+// writeKey makes the files of a fresh key, private and public, in OpenSSH's form or the older PEM.
+func writeKey(t *testing.T, dir, name string, asPEM bool) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(key, "")
+	if asPEM {
+		block = &pem.Block{Type: "EC PRIVATE KEY"}
+		block.Bytes, err = x509.MarshalECPrivateKey(key)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, name+".pub", ssh.MarshalAuthorizedKey(signerOf(t, key).Key()))
+	return write(t, dir, name, pem.EncodeToMemory(block))
+}
+
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
-	private := filepath.Join(dir, "key")
-	mustKeygen(t, dir, "", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", "key")
-	mustKeygen(t, dir, "", "-q", "-t", "ecdsa", "-m", "PEM", "-N", "", "-C", "", "-f", "pem")
+	private := writeKey(t, dir, "key", false)
+	old := writeKey(t, dir, "old", true)
 	src := Source{FS: osFS, Agent: filepath.Join(dir, "no-agent")}
-	for _, name := range []string{private, private + ".pub", filepath.Join(dir, "pem"), filepath.Join(dir, "pem.pub")} {
+	for _, name := range []string{private, private + ".pub", old, old + ".pub"} {
 		s, err := src.Open(name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -57,14 +57,17 @@ func plain(key ssh.PublicKey) ssh.PublicKey {
 	return key
 }
 
-// checkKey refuses keys that are too weak to sign or to certify.
+// checkKey refuses keys that are too weak to sign or to certify, or too dear to check.
 func checkKey(key ssh.PublicKey) error {
 	key = plain(key)
 	if keyAlgorithms[key.Type()] == nil {
 		return fmt.Errorf("%w: keys of type %q are not accepted", ErrWeak, key.Type())
 	}
-	if bits := rsaBits(key); bits != 0 && bits < minRSABits {
+	switch bits := rsaBits(key); {
+	case bits != 0 && bits < minRSABits:
 		return fmt.Errorf("%w: RSA key of %d bits, at least %d are asked for", ErrWeak, bits, minRSABits)
+	case bits > maxRSABits:
+		return fmt.Errorf("%w: RSA key of %d bits, at most %d are allowed", ErrMalformed, bits, maxRSABits)
 	}
 	return nil
 }

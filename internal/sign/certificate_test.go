@@ -13,6 +13,8 @@ func TestCertificates(t *testing.T) {
 	for _, name := range []string{"ca", "key", "otherca"} {
 		mustKeygen(t, dir, "", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", name)
 	}
+	mustKeygen(t, dir, "", "-q", "-t", "rsa", "-b", "2048", "-N", "", "-C", "", "-f", "rsaca")
+	rsaCA := strings.TrimSpace(string(read(t, filepath.Join(dir, "rsaca.pub"))))
 	ca, otherCA := strings.TrimSpace(string(read(t, filepath.Join(dir, "ca.pub")))), strings.TrimSpace(string(read(t, filepath.Join(dir, "otherca.pub"))))
 	key := strings.TrimSpace(string(read(t, filepath.Join(dir, "key.pub"))))
 	at, err := time.Parse("20060102150405Z", stamp)
@@ -45,10 +47,16 @@ func TestCertificates(t *testing.T) {
 		{name: "authority expired", make: "-n a@x", allowed: `a@x cert-authority,valid-before="20260101" ` + ca},
 		{name: "authority for git", make: "-n a@x", allowed: `a@x cert-authority,namespaces="git" ` + ca},
 		{name: "narrowed to an address", make: "-n a@x -O source-address=10.0.0.0/8", allowed: "a@x cert-authority " + ca, want: true},
+		{name: "RSA authority", make: "-s rsaca -n a@x", allowed: "a@x cert-authority " + rsaCA, want: true},
+		{name: "RSA authority that signs with SHA-1", make: "-s rsaca -t ssh-rsa -n a@x", allowed: "a@x cert-authority " + rsaCA, lax: true},
 		{name: "unknown critical option", make: "-n a@x -O critical:x@y=z", allowed: "a@x cert-authority " + ca, lax: true},
 	}
 	for _, c := range cases {
 		args := append([]string{"-q", "-s", "ca", "-I", "id"}, strings.Fields(c.make)...)
+		authority := ca
+		if strings.Contains(c.make, "rsaca") {
+			authority = rsaCA
+		}
 		mustKeygen(t, dir, "", append(args, "key.pub")...)
 		src := Source{FS: osFS}
 		s, err := src.Open(filepath.Join(dir, "key-cert.pub"))
@@ -74,7 +82,7 @@ func TestCertificates(t *testing.T) {
 			t.Errorf("%s: for anybody: %q %+v", c.name, who, no)
 		}
 		// Revoked: the key, or who certified it.
-		for _, list := range []string{key, ca, "# c\n\n" + ca + " comment\n"} {
+		for _, list := range []string{key, authority, "# c\n\n" + authority + " comment\n"} {
 			r, err := ParseRevocations([]byte(list))
 			if err != nil || !r.Has(sig.Key) {
 				t.Errorf("%s: not revoked by %q: %v", c.name, list, err)

@@ -16,11 +16,12 @@ const Namespace = "oxy"
 
 // Bounds of what is read from outside.
 const (
-	MaxSignature  = 16 << 10 // bytes of one: an RSA key of 16384 bits and its signature, in a certificate, take 9 KiB
-	MaxSignatures = 32       // of one change: its author, reviewers, a release; each costs a check of 0.1 ms
+	MaxSignature  = 16 << 10 // bytes of one: a certificate of RSA keys of 8192 bits takes 5 KiB, the names in it the rest
+	MaxSignatures = 32       // of one change: its author, reviewers, a release; each costs 0.1 ms to check, 2 at worst
 	MaxSigners    = 16 << 20 // bytes of an allowed_signers file or a list of revoked keys: 100 000 keys
 	MaxKeyFile    = 1 << 20  // bytes of a private key's file, as ssh-keygen has it
 	minRSABits    = 2048     // shorter ones are within reach of who has money
+	maxRSABits    = 8192     // longer ones keep a verifier busy, 7 ms for a signature of 4 KiB, and make nothing safer
 )
 
 var (

@@ -9,6 +9,7 @@ import (
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -175,6 +176,19 @@ func TestShortRSAIsRefused(t *testing.T) {
 	}
 	if _, err := Parse(sig.Marshal()); !errors.Is(err, ErrWeak) || !strings.Contains(err.Error(), "1024 bits") {
 		t.Errorf("parsed: %v", err)
+	}
+}
+
+// A modulus that keeps a verifier busy needs no private key to be made.
+func TestHugeRSAIsRefused(t *testing.T) {
+	n := new(big.Int).Lsh(big.NewInt(1), maxRSABits)
+	key, err := ssh.NewPublicKey(&rsa.PublicKey{N: n.SetBit(n, 0, 1), E: 65537})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig := ssh.Marshal(ssh.Signature{Format: ssh.KeyAlgoRSASHA512, Blob: make([]byte, maxRSABits/8+1)})
+	if _, err := Parse(rawSignature(key.Marshal(), nil, "sha512", sig)); !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), "8193 bits") {
+		t.Errorf("huge key: %v", err)
 	}
 }
 
