@@ -3,13 +3,16 @@ package sign
 import (
 	"bytes"
 	"crypto"
+	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
 	"math/big"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -283,13 +286,15 @@ func TestArmor(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []Signer{newKey(f)} {
-		e, err := Change(s, idOf("a"))
-		if err != nil {
-			f.Fatal(err)
+	theirs, err := filepath.Glob(filepath.Join("testdata", "keygen", "*.sig"))
+	if err != nil || len(theirs) == 0 {
+		f.Fatal("no signatures of ssh-keygen", err)
+	}
+	for _, name := range theirs {
+		f.Add(read(f, name))
+		if blob, err := dearmor(read(f, name)); err == nil {
+			f.Add(blob)
 		}
-		f.Add(e.Bytes)
-		f.Add(parseOK(f, e.Bytes).Armor())
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if sig, err := Parse(b); err == nil {
@@ -305,4 +310,54 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Numbers with needless zeros, or without needed ones, which OpenSSH or Go's library takes for the same.
+func TestOneFormOfNumbers(t *testing.T) {
+	rsaKey, err := rsa.GenerateKey(rand.Reader, minRSABits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ecKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parse := func(key, sig []byte) error {
+		_, err := Parse(rawSignature(key, nil, "sha512", sig))
+		return err
+	}
+	sign := func(private any) (key []byte, sig *ssh.Signature) {
+		s, err := signerOf(t, private).Sign(ChangeMessage(idOf("a")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, sig = s.Key.Marshal(), s.Sig
+		if err := parse(key, ssh.Marshal(sig)); err != nil {
+			t.Fatal(err)
+		}
+		return key, sig
+	}
+	key, sig := sign(rsaKey)
+	for name, blob := range map[string][]byte{"shorter": sig.Blob[1:], "longer": append([]byte{0}, sig.Blob...), "empty": nil} {
+		if err := parse(key, ssh.Marshal(ssh.Signature{Format: sig.Format, Blob: blob})); !errors.Is(err, ErrMalformed) {
+			t.Errorf("RSA signature, %s: %v", name, err)
+		}
+	}
+	padded := appendString(appendString(appendString(nil, []byte(ssh.KeyAlgoRSA)), []byte{1, 0, 1}), append([]byte{0, 0}, rsaKey.N.Bytes()...))
+	if err := parse(padded, ssh.Marshal(sig)); !errors.Is(err, ErrMalformed) {
+		t.Errorf("RSA key with zeros before its modulus: %v", err)
+	}
+	key, sig = sign(ecKey)
+	r, rest, _ := cutString(sig.Blob)
+	s, _, _ := cutString(rest)
+	for name, blob := range map[string][]byte{
+		"zeros before r": appendString(appendString(nil, append([]byte{0}, r...)), s),
+		"zeros before s": appendString(appendString(nil, r), append([]byte{0}, s...)),
+		"a third number": appendString(bytes.Clone(sig.Blob), []byte{1}),
+		"one number":     appendString(nil, r),
+	} {
+		if err := parse(key, ssh.Marshal(ssh.Signature{Format: sig.Format, Blob: blob})); !errors.Is(err, ErrMalformed) {
+			t.Errorf("ECDSA, %s: %v", name, err)
+		}
+	}
 }
