@@ -82,6 +82,9 @@ func TestPolicy(t *testing.T) {
 		if r.Verdict != c.want || !strings.Contains(r.String(), c.words) || r.Change != id {
 			t.Errorf("%s: %s (%s), want %s and %q", c.name, r, r.Verdict, c.want, c.words)
 		}
+		if strings.Contains(r.String(), "line 0") {
+			t.Errorf("%s: %s", c.name, r)
+		}
 		if strings.ContainsFunc(r.String(), func(r rune) bool { return r < ' ' }) {
 			t.Errorf("%s: %q commands the terminal", c.name, r)
 		}

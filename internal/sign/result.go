@@ -60,7 +60,11 @@ func (r Result) String() string {
 	case Revoked:
 		return "signed by a revoked key, " + key
 	}
-	return fmt.Sprintf("signed by a key that may not, %s: %s (line %d of the allowed signers)", key, r.Reason, r.Line)
+	words := "signed by a key that may not, " + key + ": " + r.Reason
+	if r.Line > 0 {
+		words += fmt.Sprintf(" (line %d of the allowed signers)", r.Line)
+	}
+	return words
 }
 
 // Summary counts the verdicts of a range.
