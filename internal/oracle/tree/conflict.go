@@ -12,7 +12,7 @@ type Conflict struct {
 	Kind  string // place, mode, body, life, name, text
 	Files []File // one; of a name two
 	Dir   bool   // of a name: the other is a directory, and Files has one
-	Refs  []Ref  // the acts that clash, by numbers; of a life one for each change, without register; none of a name
+	Refs  []Ref  // the acts that clash, by numbers; of a life one for each change, without register; or unlike values; none of a name
 	Base  Ref    // of a text
 	Block *oracle.Region
 }
@@ -34,10 +34,12 @@ func (k Conflict) Changes() []uint32 {
 	return s.Sorted()
 }
 
+var registers = []Reg{Place, Mode, Body}
+
 var kinds = map[Reg]string{Place: "place", Mode: "mode", Body: "body"}
 
-// findConflicts names what is open: a clash on a register while its file exists, one on existence once for two changes, and
-// names that meet.
+// findConflicts names what is open: a clash on a register while its file exists, one on existence once for two changes, unlike
+// values in a register of which no clash speaks, and names that meet.
 func (v *View) findConflicts() {
 	for _, p := range v.Pairs {
 		k := Conflict{Kind: kinds[p[0].On()], Files: []File{p[0].File}, Refs: []Ref{p[0], p[1]}}
@@ -47,6 +49,14 @@ func (v *View) findConflicts() {
 			continue
 		}
 		v.note(k)
+	}
+	for _, f := range v.Files {
+		for _, reg := range registers {
+			for _, r := range v.divided(f.File, reg) {
+				values, _ := v.Values(f.File, reg)
+				v.note(Conflict{Kind: kinds[reg], Files: []File{f.File}, Refs: []Ref{values[0], r}})
+			}
+		}
 	}
 	met := map[string][]File{}
 	for _, f := range v.Files {

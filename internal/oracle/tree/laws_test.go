@@ -28,15 +28,13 @@ func (h *history) set(s Set) {
 		if g == nil || g.Entry() != f.Entry() || !f.Hidden && g != f {
 			h.fault("every file is shown", "%v %v", s.Sorted(), f.File)
 		}
-		shown += one(!f.Hidden)
-		h.seen["twins"] += one(f.Hidden)
-		if bodies, _ := v.Values(f.File, Body); len(bodies) > 1 && f.pairs == 0 {
-			h.seen["bodies that stand beside each other in peace"]++
-		}
+		shown += count(!f.Hidden)
+		h.seen["twins"] += count(f.Hidden)
 	}
 	if shown != len(v.byPath) || !Valid(v.Map()) {
 		h.fault("a path shows one thing", "%v %v", s.Sorted(), v.Map())
 	}
+	h.named(v)
 	for x, acts := range v.acts {
 		removed := slices.ContainsFunc(acts, func(a Act) bool { return a.Reg == Gone && v.live[a.Change] })
 		if v.live[x.Change] && !removed && v.File(x) == nil {
@@ -47,8 +45,30 @@ func (h *history) set(s Set) {
 	for _, k := range ks {
 		h.seen["conflicts "+k.Kind]++
 	}
-	h.seen["sets with conflicts"] += one(len(ks) > 0)
+	h.seen["sets with conflicts"] += count(len(ks) > 0)
 	h.weaves(s)
+}
+
+// named checks that what stands in a register unlike what is shown is named by a conflict or undone, and the other way round.
+func (h *history) named(v *View) {
+	undone := slices.ContainsFunc(v.Set.Sorted(), func(c uint32) bool { return h.Changes[c].Undoes != None })
+	for _, f := range v.Files {
+		for _, reg := range registers {
+			if n := len(v.divided(f.File, reg)); n > 0 {
+				if h.seen["values divided by an undoing"]++; !undone {
+					h.fault("only an undoing divides what stands", "%v in %v", f.File, v.Set.Sorted())
+				}
+			}
+		}
+	}
+	for _, p := range v.Pairs {
+		for _, r := range p {
+			values, _ := v.Values(r.File, r.On())
+			if !h.Life(p) && h.Changes[r.Change].Undoes == None && !slices.Contains(values, h.value(r)) {
+				h.fault("both sides of a conflict stand", "%v in %v", p, v.Set.Sorted())
+			}
+		}
+	}
 }
 
 func (h *history) everythingReceived(s Set) string {
@@ -70,20 +90,13 @@ func (h *history) weaves(s Set) {
 			}
 			n := 0
 			for _, y := range t.Twins(x) {
-				n += one(t.Shows(y))
+				n += count(t.Shows(y))
 			}
 			if n != 1 {
 				h.fault("of a line's twins one shows", "%v in %v: %v", x, s.Sorted(), t.Twins(x))
 			}
 		}
 	}
-}
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // edited checks that a record shows what was written, conflicts with nothing that it was recorded on, in no closed part
@@ -123,7 +136,10 @@ func (h *history) edited(e Event) {
 		h.seen["settled "+k.Kind]++
 	}
 	for _, k := range v.conflicts {
-		if !slices.ContainsFunc(k.Files, func(x File) bool { return touched[x] }) && !k.Dir && !w.has(k.Key()) {
+		if k.Kind != "name" && !settles(k, c, w) != w.has(k.Key()) {
+			h.fault("a resolution closes exactly what it settles", "%v %v", e.Before.Sorted(), k.Key())
+		}
+		if k.Kind == "name" && !slices.ContainsFunc(k.Files, func(x File) bool { return touched[x] }) && !k.Dir && !w.has(k.Key()) {
 			h.fault("a resolution closes exactly what it settles", "%v %v", e.Before.Sorted(), k.Key())
 		}
 	}
@@ -133,10 +149,20 @@ func (h *history) edited(e Event) {
 			h.fault("a resolution closes exactly the pairs that it solves", "%v", p)
 		}
 	}
-	for range 2 {
-		h.part(e, c, touched)
-	}
+	h.part(e, c, c.Past, touched)
+	h.part(e, c, h.Part(e.Before, 2).Union(c.Past), touched)
 	h.independent(e.After, c)
+}
+
+// settles reports whether a fresh record decides a conflict of one file: one on a register by writing it, one on existence by
+// whatever it does to the file.
+func settles(k Conflict, c *Change, after *View) bool {
+	x := k.Files[0]
+	if after.File(x) == nil {
+		return true
+	}
+	return slices.ContainsFunc(c.Ops, func(o Op) bool { return o.File == x && (k.Kind == "life" || kinds[o.Reg] == k.Kind) }) ||
+		k.Kind == "life" && slices.ContainsFunc(c.Edits, func(e TextEdit) bool { return e.File == x })
 }
 
 // anyHash records anew what was just recorded: all but its hash is as it was.
@@ -167,9 +193,10 @@ func (h *history) anyHash(e Event) *Change {
 }
 
 // part checks a fresh record in a closed part of what it was recorded on.
-func (h *history) part(e Event, c *Change, touched map[File]bool) {
-	u := h.Part(e.Before, 2).Union(c.Past).With(c.Num)
+func (h *history) part(e Event, c *Change, of Set, touched map[File]bool) {
+	u := of.With(c.Num)
 	v, whole := h.Look(u), h.Look(e.After)
+	h.named(v)
 	for _, p := range v.Pairs {
 		if p[0].Change == c.Num || p[1].Change == c.Num {
 			h.fault("a fresh record conflicts with nothing of a part", "%v of %v: %v", u.Sorted(), e.Before.Sorted(), p)
@@ -182,6 +209,10 @@ func (h *history) part(e Event, c *Change, touched map[File]bool) {
 	}
 	before := h.Look(u.Minus(Set{c.Num: true}))
 	for _, k := range v.conflicts {
+		same := func(o Conflict) bool { return o.Kind == k.Kind && o.Files[0] == k.Files[0] }
+		if slices.Contains(slices.Collect(maps.Values(kinds)), k.Kind) && !slices.ContainsFunc(before.conflicts, same) {
+			h.fault("a fresh record conflicts with nothing of a part", "%v of %v: %v", u.Sorted(), e.Before.Sorted(), k.Key())
+		}
 		if k.Kind != "name" || !touched[k.Files[len(k.Files)-1]] || before.has(k.Key()) || whole.has(k.Key()) {
 			continue
 		}
@@ -222,7 +253,7 @@ func (h *history) independent(s Set, c *Change) {
 	want := v.Map()
 	want[p] = Entry{Content: "1\n"}
 	for _, f := range v.Files {
-		if f.calm() && f.pairs == 0 && !f.Hidden && len(f.Twins) == 0 && f.Path == f.True && !touched[f.File] && h.Rand.Intn(2) == 0 {
+		if f.calm() && !f.Hidden && len(f.Twins) == 0 && f.Path == f.True && !touched[f.File] && h.Rand.Intn(2) == 0 {
 			n := f.Entry()
 			n.Content = "other\n" + n.Content
 			want[f.Path] = n

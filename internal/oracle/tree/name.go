@@ -17,7 +17,7 @@ type Shown struct {
 	Hidden bool
 
 	v     *View
-	pairs int // of its own registers
+	open  int // conflicts of its own registers and existence
 	entry *Entry
 	text  *oracle.State
 }
@@ -45,8 +45,11 @@ func (v *View) findFiles() {
 		f := &Shown{File: x, True: v.w.op(places[0]).Path, v: v}
 		for _, p := range v.Pairs {
 			if p[0].File == x {
-				f.pairs++
+				f.open++
 			}
+		}
+		for _, reg := range registers {
+			f.open += len(v.divided(x, reg))
 		}
 		v.Files = append(v.Files, f)
 		for d := dirname(f.True); d != ""; d = dirname(d) {
@@ -93,7 +96,7 @@ func (f *Shown) exec() bool {
 }
 
 // calm reports whether no conflict of its own is open in the file.
-func (f *Shown) calm() bool { return f.pairs == 0 && (f.Text() == nil || len(f.Text().Open()) == 0) }
+func (f *Shown) calm() bool { return f.open == 0 && (f.Text() == nil || len(f.Text().Open()) == 0) }
 
 // twins reports whether two files that meet are one file twice.
 func twins(f, g *Shown) bool { return f.Entry() == g.Entry() && f.calm() && g.calm() }

@@ -63,7 +63,7 @@ func (d *draft) put(o Op) {
 	if d.has(o.File, o.Reg) {
 		return
 	}
-	for _, r := range []Reg{Place, Mode, Body} {
+	for _, r := range registers {
 		if d.v.acts[o.File] != nil && (o.Reg == r || o.Reg == Gone) {
 			values, _ := d.v.Values(o.File, r)
 			o.Over = append(o.Over, values...)

@@ -67,13 +67,17 @@ func (s *Story) anyPath() string {
 }
 
 func (s *Story) anyEntry() Entry {
-	switch s.Rand.Intn(8) {
-	case 0:
+	return s.anyKind(s.Rand.Intn(4) > 0)
+}
+
+func (s *Story) anyKind(text bool) Entry {
+	switch {
+	case !text && s.Rand.Intn(2) == 0:
 		return Entry{Kind: change.Link, Content: s.one([]string{"1", "2"})}
-	case 1:
+	case !text:
 		return Entry{Kind: change.Binary, Exec: s.Rand.Intn(3) == 0, Content: s.one([]string{"1\x00", "2\x00"})}
 	}
-	return Entry{Exec: s.Rand.Intn(3) == 0, Content: s.anyText(s.Rand.Intn(1 + s.Rand.Intn(5)))}
+	return Entry{Exec: s.Rand.Intn(3) == 0, Content: s.anyText(s.Rand.Intn(1 + s.Rand.Intn(s.length)))}
 }
 
 func (s *Story) anyText(n int) string {
@@ -142,13 +146,21 @@ func (s *Story) dirMoves(dirs []string) map[string]string {
 func (s *Story) alter(v *View, c *sketch) bool {
 	paths := slices.Sorted(maps.Keys(c.at))
 	p := s.anyPath()
-	if len(paths) > 0 && s.Rand.Intn(4) > 0 {
+	if len(paths) > 0 && (s.texty || s.Rand.Intn(4) > 0) {
 		p = s.one(paths)
 	}
 	now, there := c.at[p]
-	switch s.Rand.Intn(13) {
+	what := s.Rand.Intn(15)
+	if s.texty && s.Rand.Intn(3) > 0 {
+		what = 1
+	}
+	switch what {
 	case 0: // add, or replace
 		c.at[p] = s.anyEntry()
+	case 13, 14: // a text to a value and back
+		if there {
+			c.at[p] = s.anyKind(now.Kind != change.Text)
+		}
 	case 1, 2, 3: // edit
 		if f := v.At(c.was[p]); there && f != nil && f.Text() != nil && now == f.Entry() {
 			now.Content = s.scribbleText(f.Text(), s.Rand.Intn(2) == 0)

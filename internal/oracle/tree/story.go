@@ -17,6 +17,8 @@ type Story struct {
 	words    []string // lines of texts
 	names    []string // elements of paths
 	calm     int      // one in so many edits moves a directory
+	length   int      // of texts, at most
+	texty    bool     // mostly texts are edited
 	settling int      // 1 + the replica that has just pulled a conflict and likely settles it
 }
 
@@ -49,7 +51,10 @@ type Event struct {
 // regions and rings.
 func NewStory(seed int64) *Story {
 	rng := rand.New(rand.NewSource(seed))
-	s := &Story{World: NewWorld(rng), Seed: seed, Rand: rng, names: []string{"a", "b", "c", "d"}[:2+seed%3], calm: 2 + int(seed/3%3)}
+	s := &Story{World: NewWorld(rng), Seed: seed, Rand: rng, names: []string{"a", "b", "c", "d"}[:2+seed%3], calm: 2 + int(seed/3%3), length: 5}
+	if seed/4%2 == 1 {
+		s.texty, s.calm, s.length = true, 12, 5+int(seed/8%3)*4
+	}
 	s.words = []string{"1\n", "2\n", "3\n", "4\n"}[:2+seed/2%3]
 	switch seed / 6 % 4 {
 	case 1:
@@ -58,7 +63,7 @@ func NewStory(seed int64) *Story {
 		s.words = append(s.words, "1", "2")
 	}
 	want := map[string]Entry{}
-	for range 2 + rng.Intn(4) {
+	for range 1 + rng.Intn(5-2*count(s.texty)) {
 		if p := s.anyPath(); fits(want, p) {
 			want[p] = s.anyEntry()
 		}
@@ -77,7 +82,7 @@ func NewStory(seed int64) *Story {
 func (s *Story) Next() Event {
 	e := Event{Replica: s.Rand.Intn(len(s.Replicas))}
 	what := s.Rand.Intn(8)
-	if s.settling > 0 && s.Rand.Intn(2) > 0 {
+	if s.settling > 0 && s.Rand.Intn(4) > 0 {
 		e.Replica, what = s.settling-1, 0
 	}
 	s.settling = 0
@@ -111,7 +116,7 @@ func (s *Story) Next() Event {
 func (s *Story) edit(e *Event) {
 	v := s.Look(e.Before)
 	for _, k := range v.Conflicts() {
-		if s.Rand.Intn(2) == 0 {
+		if s.Rand.Intn(3) > 0 {
 			e.Settle = append(e.Settle, k)
 		}
 	}
@@ -175,4 +180,11 @@ func (s *Story) Part(of Set, odds int) Set {
 		}
 	}
 	return out
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

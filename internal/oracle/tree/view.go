@@ -66,7 +66,7 @@ func (v *View) standing(x File, reg Reg) (out []Act) {
 }
 
 // Values are the ops whose values stand in a register, least hash first; the first is shown. A body that is text stands
-// with an edit of it, too. If none stands, as when the adding of a file is undone yet something of it counts, the
+// with an edit of it, too, but if it is undone it comes last. If none stands, as when the adding of a file is undone yet something of it counts, the
 // file is as it was born: then born is true, and of a body its value is shown and not its weave.
 func (v *View) Values(x File, reg Reg) (out []Ref, born bool) {
 	for _, a := range v.standing(x, reg) {
@@ -83,13 +83,14 @@ func (v *View) Values(x File, reg Reg) (out []Ref, born bool) {
 	if out == nil {
 		out, born = []Ref{{x.Change, x, reg}}, true
 	}
-	slices.SortFunc(out, v.byHash)
+	slices.SortFunc(out, v.before)
 	return
 }
 
-// byHash orders acts on one register.
-func (v *View) byHash(a, b Ref) int {
-	return cmp.Compare(v.w.Changes[a.Change].Hash, v.w.Changes[b.Change].Hash)
+// before orders what stands in a register: what counts itself, then what only its edits hold; by hash.
+func (v *View) before(a, b Ref) int {
+	c, d := v.w.Changes[a.Change], v.w.Changes[b.Change]
+	return cmp.Or(count(v.live[d.Num])-count(v.live[c.Num]), cmp.Compare(c.Hash, d.Hash))
 }
 
 // open lists the conflict pairs that nothing later settles.
@@ -120,6 +121,32 @@ func (v *View) exists(x File) bool {
 		}
 	}
 	return slices.ContainsFunc(v.Pairs, func(p Pair) bool { return p[0].File == x && v.w.Life(p) })
+}
+
+// divided lists the values that stand in a register unlike the one that is shown, count themselves, and of which no open pair
+// speaks: nothing that stands is hidden without a word. They come about by undoings only, as of the edits that a body was
+// in conflict with when others were made on them.
+func (v *View) divided(x File, reg Reg) (out []Ref) {
+	values, _ := v.Values(x, reg)
+	says := func(r Ref) string { return v.w.op(v.w.value(r)).effect() }
+	for _, r := range values[1:] {
+		named := slices.ContainsFunc(v.Pairs, func(p Pair) bool {
+			return p[0].File == x && p[0].On() == reg && !v.w.Life(p) && (says(p[0]) == says(r) || says(p[1]) == says(r))
+		})
+		if v.live[r.Change] && says(r) != says(values[0]) && !named {
+			out = append(out, r)
+		}
+	}
+	return
+}
+
+// value is the op that gives a register what an act speaks of: of an undoing what is undone, of an edit its base.
+func (w *World) value(r Ref) Ref {
+	if r.Reg == Edit {
+		return w.act(r).Base
+	}
+	r.Change, _ = w.origin(r.Change)
+	return r
 }
 
 // Bases lists the bodies of a set that are text, standing or not.
