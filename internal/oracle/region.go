@@ -254,3 +254,11 @@ func (r *Region) Texts() (out [][]string) {
 	}
 	return
 }
+
+// Base is what the base shows in the block.
+func (r *Region) Base() (out []string) {
+	for _, x := range r.lines(r.base) {
+		out = append(out, r.whole.w.text[x])
+	}
+	return
+}

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	histories = flag.Int("histories", 0, "how many random histories; 0: a few hundred")
+	histories = flag.Int("histories", 1500, "how many random histories")
 	from      = flag.Int64("from", 0, "the first seed")
 )
 
@@ -21,13 +21,9 @@ type history struct {
 
 // TestLaws also counts what the histories came across, to know that the laws were put to a test.
 func TestLaws(t *testing.T) {
-	n := *histories
-	if n == 0 {
-		n = 300
-	}
 	seen := map[string]int{}
 	laws := map[string]bool{}
-	for seed := *from; seed < *from+int64(n) && len(laws) < 5; seed++ {
+	for seed := *from; seed < *from+int64(*histories) && len(laws) < 5; seed++ {
 		tell(seed, loose{}, seen, func(law, what string) {
 			if !laws[law] {
 				laws[law] = true

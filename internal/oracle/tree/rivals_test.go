@@ -1,6 +1,10 @@
 package tree
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+)
 
 // rivals checks that two different resolutions of one conflict conflict, and that of two files that meet both stay if
 // each of two people keeps another.
@@ -34,7 +38,7 @@ func (h *history) rivals(s Set) {
 	case "mode":
 		e.Exec = !e.Exec
 		two[f.Path] = e
-		if e.Kind == 2 {
+		if e.Kind == change.Link {
 			return
 		}
 	default:

@@ -149,6 +149,11 @@ func (s *Story) alter(v *View, c *sketch) bool {
 	if len(paths) > 0 && (s.texty || s.Rand.Intn(4) > 0) {
 		p = s.one(paths)
 	}
+	for _, k := range v.conflicts {
+		if k.Kind == "name" && s.Rand.Intn(3) == 0 {
+			p = v.File(k.Files[0]).True // whose name another would have too
+		}
+	}
 	now, there := c.at[p]
 	what := s.Rand.Intn(15)
 	if s.texty && s.Rand.Intn(3) > 0 {
