@@ -8,6 +8,7 @@ import (
 
 var (
 	histories = flag.Int("histories", 1500, "how many random histories")
+	steps     = flag.Int("steps", 12, "of each")
 	from      = flag.Int64("from", 0, "the first seed")
 )
 
@@ -54,7 +55,7 @@ func tell(seed int64, l loose, seen map[string]int, fail func(law, what string))
 			fail(law, what)
 		}
 	}
-	h.run(12)
+	h.run(*steps)
 }
 
 func (h *history) run(steps int) {

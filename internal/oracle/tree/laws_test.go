@@ -272,12 +272,20 @@ func (h *history) independent(s Set, c *Change) {
 	h.Forget(d.Num)
 }
 
-// unrecorded checks that of the pairs in texts exactly those open again that it alone closed.
+// unrecorded checks that only those conflicts open again that what was taken away had to do with, and of the pairs in texts
+// exactly those that it closed.
 func (h *history) unrecorded(e Event) {
 	h.seen["unrecords"]++
 	before, after := h.Look(e.Before), h.Look(e.After)
 	if h.Changes[e.Change].Undoes != None || !before.live[e.Change] {
 		return
+	}
+	c := h.Changes[e.Change]
+	for _, k := range after.conflicts {
+		acts := slices.ContainsFunc(h.Acts(c.Num), func(a Act) bool { return slices.Contains(k.Files, a.File) })
+		if !k.Dir && !before.has(k.Key()) && !acts {
+			h.fault("only what it closed opens again", "%v without %d", k.Key(), e.Change)
+		}
 	}
 	was := textSet(before.TextPairs())
 	for _, p := range after.TextPairs() {

@@ -6,7 +6,7 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
-// rivals checks that two different resolutions of one conflict conflict, and that of two files that meet both stay if
+// rivals checks that two different resolutions of one conflict conflict, that two equal ones are one, and that of two files that meet both stay if
 // each of two people keeps another.
 func (h *history) rivals(s Set) {
 	v := h.Look(s)
@@ -52,6 +52,9 @@ func (h *history) rivals(s Set) {
 		h.fault("a conflict can be settled", "%v %v: %v", s.Sorted(), k.Key(), err)
 		return
 	}
+	if h.alike(s, one, k, a); h.found {
+		return
+	}
 	b, err := h.Record(s, two, moves, settle)
 	if err != nil || b == nil {
 		h.fault("a conflict can be settled", "%v %v: %v", s.Sorted(), k.Key(), err)
@@ -70,6 +73,30 @@ func (h *history) rivals(s Set) {
 		}
 	}
 	h.fault("two ways to settle a conflict conflict", "%v %v: c%d c%d", s.Sorted(), k.Key(), a.Num, b.Num)
+}
+
+// alike checks that who settles a conflict as another did is at one with him.
+func (h *history) alike(s Set, want map[string]Entry, k Conflict, a *Change) {
+	b, err := h.Record(s, want, nil, []Conflict{k})
+	if err != nil || b == nil {
+		h.fault("a conflict can be settled", "%v %v: %v", s.Sorted(), k.Key(), err)
+		return
+	}
+	u, v := h.Look(s.With(a.Num, b.Num)), h.Look(s.With(a.Num))
+	for _, p := range u.Pairs {
+		if p[0].Change == a.Num && p[1].Change == b.Num {
+			h.fault("two equal resolutions do not conflict", "%v %v: %v", s.Sorted(), k.Key(), p)
+		}
+	}
+	for _, p := range u.TextPairs() {
+		if p.Names(a.Num) && p.Names(b.Num) {
+			h.fault("two equal resolutions do not conflict", "%v %v: %v", s.Sorted(), k.Key(), p)
+		}
+	}
+	if !maps.Equal(u.Map(), v.Map()) {
+		h.fault("two equal resolutions are one", "%v %v:\n%#v\n%#v", s.Sorted(), k.Key(), u.Map(), v.Map())
+	}
+	h.Forget(b.Num)
 }
 
 // blocks is a text with words in the stead of each block.

@@ -36,14 +36,14 @@ func (h *history) united(a, b Set) {
 		for _, reg := range registers {
 			want := map[Ref]bool{}
 			for _, side := range [][2]*View{{va, vb}, {vb, va}} {
-				there := refs(side[1].standing(x, reg))
-				for r := range refs(side[0].standing(x, reg)) {
+				there := refs(side[1].Standing(x, reg))
+				for r := range refs(side[0].Standing(x, reg)) {
 					if there[r] || !side[1].Set[r.Change] {
 						want[r] = true
 					}
 				}
 			}
-			if got := refs(vu.standing(x, reg)); !maps.Equal(got, want) {
+			if got := refs(vu.Standing(x, reg)); !maps.Equal(got, want) {
 				h.fault("what stands in a union follows from its parts", "%v %c: %v, want %v", x, reg, got, want)
 			}
 		}

@@ -55,8 +55,8 @@ func (v *View) over(a Act, life bool) bool {
 	})
 }
 
-// standing is the acts on a register that no later op settles.
-func (v *View) standing(x File, reg Reg) (out []Act) {
+// Standing is the acts on a register that no later op settles.
+func (v *View) Standing(x File, reg Reg) (out []Act) {
 	for _, a := range v.acts[x] {
 		if a.On() == reg && v.w.Changes[a.Change].Undoes == None && v.live[a.Change] && !v.over(a, false) {
 			out = append(out, a)
@@ -69,7 +69,7 @@ func (v *View) standing(x File, reg Reg) (out []Act) {
 // with an edit of it, too, but if it is undone it comes last. If none stands, as when the adding of a file is undone yet something of it counts, the
 // file is as it was born: then born is true, and of a body its value is shown and not its weave.
 func (v *View) Values(x File, reg Reg) (out []Ref, born bool) {
-	for _, a := range v.standing(x, reg) {
+	for _, a := range v.Standing(x, reg) {
 		r := a.Ref
 		if a.Reg == Edit {
 			if r = a.Base; v.w.loose.baseAlone {
