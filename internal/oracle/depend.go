@@ -55,7 +55,7 @@ func (w *World) Needs(s *State, c *Change) Set {
 			}
 		}
 		for _, r := range s.Regions {
-			if s.meet(h.Span, r.Hull) {
+			if !w.loose.noRegion && s.meet(h.Span, r.Hull) {
 				for _, p := range r.Pairs {
 					deps[p[0].Change], deps[p[1].Change] = true, true
 				}
@@ -85,7 +85,9 @@ func (w *World) words(h *Hunk) string {
 	at := map[Line]int{}
 	for i, n := range h.Ins {
 		at[n.Line] = i
-		if k, own := at[n.Parent]; own {
+		if k, own := at[n.Parent]; w.loose.literalTwin {
+			fmt.Fprint(&b, i)
+		} else if own {
 			fmt.Fprint(&b, "~", k)
 		} else {
 			fmt.Fprint(&b, n.Parent, n.Right)

@@ -65,6 +65,13 @@ type World struct {
 	rng     *rand.Rand
 	text    map[Line]string
 	class   map[Line]string // of a line: what its twins share with it
+	loose   loose
+}
+
+// loose puts back a first wording of one definition each, so that a test can see the laws find it out.
+type loose struct {
+	noRegion    bool // a record does not depend on the open region that its gap meets
+	literalTwin bool // twins share their text, wherever it hangs
 }
 
 // NewWorld is a world without changes. rng gives them their hashes.

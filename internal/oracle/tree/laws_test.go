@@ -183,11 +183,14 @@ func (h *history) anyHash(e Event) *Change {
 		}
 		return out
 	}
-	was := told(c)
+	was, shown, hash := told(c), h.Look(e.After).everything(), c.Hash
 	h.Forget(e.Change)
 	c, err := h.Record(e.Before, e.Want, e.Moves, e.Settle)
 	if err != nil || c == nil || told(c) != was {
 		h.fault("what is recorded does not depend on its hash", "%v\n%v\n%v", e.Before.Sorted(), was, told(c))
+	}
+	if h.SetHash(e.Change, hash); h.Look(e.After).everything() != shown {
+		h.fault("what is recorded does not depend on its hash", "%v", e.Before.Sorted())
 	}
 	return c
 }

@@ -36,33 +36,53 @@ func (c *counting) Int63() int64 { c.n++; return c.n << (31 + 8) }
 // next open block, { for its first line alone; shown is [side; side; base], each side with the hashes of its changes. A line ends with a
 // line break, after $ with none, after ^ with that of Windows. A move is old>new, of a directory old/>new.
 func TestScenarios(t *testing.T) {
-	const file = "testdata/scenarios.txt"
+	walk(t, "testdata/scenarios.txt", true)
+}
+
+// The page shows what it says.
+func TestSpec(t *testing.T) {
+	walk(t, "../../../docs/spec/tree.md", false)
+}
+
+// walk goes through the lines of a file, or through what is fenced as a scenario in it.
+func walk(t *testing.T, file string, in bool) {
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
-	var s *scenario
+	s := newScenario(t)
+	done := 0
 	for i, line := range strings.Split(string(page), "\n") {
 		got := line
 		switch {
 		case strings.HasPrefix(line, "== "):
-			s = &scenario{t: t, w: NewWorld(rand.New(&counting{})), sets: map[string]Set{}, made: map[string]uint32{}}
-		case strings.HasPrefix(line, "#"), line == "":
+			s = newScenario(t)
+		case strings.HasPrefix(line, "```"):
+			in = line == "```scenario"
+		case strings.HasPrefix(line, "#"), line == "", !in:
 		default:
 			s.line = i + 1
 			got = s.step(line)
+			done++
 		}
 		out = append(out, got)
 		if got != line && !*update {
 			t.Errorf("%s:%d:\n got %s\nwant %s", file, i+1, got, line)
 		}
 	}
+	if done == 0 {
+		t.Errorf("%s: no steps", file)
+	}
 	if *update {
 		if err := os.WriteFile(file, []byte(strings.Join(out, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func newScenario(t *testing.T) *scenario {
+	return &scenario{t: t, w: NewWorld(rand.New(&counting{})), sets: map[string]Set{}, made: map[string]uint32{}}
 }
 
 type scenario struct {
