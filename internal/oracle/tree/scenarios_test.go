@@ -180,16 +180,16 @@ func (s *scenario) tree(on Set, words string) (map[string]Entry, Moves) {
 	v := s.w.Look(on)
 	want, moves, dirs := map[string]Entry{}, Moves{}, map[string]string{}
 	for _, w := range strings.Fields(words) {
-		p, c, file := strings.Cut(w, "=")
-		if file {
+		if strings.Contains(w, "=") {
 			continue
 		}
-		if p, c, file = strings.Cut(w, ">"); !file {
+		p, q, move := strings.Cut(w, ">")
+		if !move {
 			s.fatal(w)
 		} else if d, dir := strings.CutSuffix(p, "/"); dir {
-			dirs[d] = c
+			dirs[d] = q
 		} else {
-			moves[p] = c
+			moves[p] = q
 		}
 	}
 	for p := range v.byPath {
