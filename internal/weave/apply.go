@@ -52,11 +52,21 @@ func (w *Weave) ApplyPatch(p Patch, history History) error {
 	}
 	switch {
 	case a.undo != nil:
-		return w.openPairs(history)
+		return w.turn(history)
 	case a.solves:
 		return w.close(p.Hunks)
 	}
 	return nil
+}
+
+// turn finds which conflicts are open now that the last source undoes another.
+func (w *Weave) turn(history History) (err error) {
+	last := len(w.Sources) - 1
+	before := (&looking{w: w, undoes: true}).without(map[int]bool{last: true})
+	after := (&looking{w: w, undoes: true}).without(nil)
+	// It conflicts with nothing itself: all that meets it lies in its past.
+	w.open, err = w.reopen(func(k int) bool { return k == last || before(k) }, after, history)
+	return err
 }
 
 // applyHunk looks for the gap from run from on, where it is when hunks come in order, and gives where it ends.

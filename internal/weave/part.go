@@ -67,7 +67,16 @@ func (p *part) sources() {
 // conflicts finds which are open.
 func (p *part) conflicts() error {
 	if p.reopens {
-		return p.out.openPairs(p.h)
+		before := (&looking{w: p.w, undoes: p.w.undoes()}).without(nil)
+		out := map[int]bool{}
+		for i, s := range p.w.Sources {
+			if !p.in(s.Change) {
+				out[i] = true
+			}
+		}
+		var err error
+		p.out.open, err = p.w.reopen(before, (&looking{w: p.w, undoes: p.w.undoes()}).without(out), p.h)
+		return err
 	}
 	for _, o := range p.w.open {
 		if p.in(o[0].Change) && p.in(o[1].Change) {
