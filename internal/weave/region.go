@@ -145,7 +145,7 @@ func (r *region) bound() {
 	}
 	r.whole, r.split = map[int]bool{}, map[int]bool{}
 	for _, i := range r.runs {
-		if v.shown[i] {
+		if v.w.Runs[i].Shown() {
 			r.whole[v.l.first(i)] = true
 		}
 	}
@@ -156,11 +156,11 @@ func (r *region) bound() {
 		n := sides[k]
 		if n != 0 && n != len(r.sides) || (n != 0) != r.whole[k] {
 			r.split[k] = true
-			if stands[i] || v.shown[i] {
+			if stands[i] || v.w.Runs[i].Shown() {
 				r.first, r.last = min(r.first, i), i
 			}
 		}
-		hides = hides || v.shown[i] && n == 0
+		hides = hides || v.w.Runs[i].Shown() && n == 0
 	}
 	if r.first <= r.last {
 		r.first, r.last = r.grow(r.first, -1), r.grow(r.last, 1)
@@ -168,7 +168,7 @@ func (r *region) bound() {
 	if hides {
 		all := side{shown: make([]bool, len(r.runs))}
 		for at, i := range r.runs {
-			all.shown[at] = v.shown[i]
+			all.shown[at] = v.w.Runs[i].Shown()
 		}
 		r.sides = append(r.sides, all)
 	}
@@ -191,7 +191,7 @@ func (r *region) grow(i, step int) int {
 // shows it.
 func (r *region) shows(side []bool, i int) bool {
 	if k := r.v.l.first(i); !r.split[k] && r.whole[k] {
-		return r.v.shown[i]
+		return r.v.w.Runs[i].Shown()
 	}
 	return side[r.index(i)]
 }

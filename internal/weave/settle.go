@@ -31,6 +31,8 @@ type looking struct {
 	twins    map[int]twin      // of runs that have any
 	members  map[int][]int     // of the first of twins: the runs of all of them
 	undoes   bool
+	owners   []int32         // of runs: 1 + the source, once known; -1 for none
+	deads    map[Set][]int32 // of sets of deleters: their sources
 }
 
 // restore is deletions of a run, as source took them back.
@@ -45,7 +47,7 @@ type twin struct{ first, rank int }
 // looking cuts the weave's runs at every edge of a restored stretch and, in each of twins, at the edges of the
 // others' runs.
 func (w *Weave) looking() (*looking, error) {
-	l := &looking{w: w, restores: map[int][]restore{}, twins: map[int]twin{}, members: map[int][]int{}, undoes: w.undoes()}
+	l := &looking{w: w, restores: map[int][]restore{}, twins: map[int]twin{}, members: map[int][]int{}, undoes: w.undoes(), deads: map[Set][]int32{}}
 	of, sources, err := w.restored()
 	if err != nil {
 		return nil, err
@@ -57,6 +59,7 @@ func (w *Weave) looking() (*looking, error) {
 	w.cut(at)
 	w.cutTwins()
 	l.places = w.places()
+	l.owners = make([]int32, len(w.Runs))
 	for k, r := range of {
 		l.places.each(r.Stretch, func(i int) { l.restores[i] = append(l.restores[i], restore{sources[k], r.By}) })
 	}
@@ -175,7 +178,7 @@ func (l *looking) shown(runs []int, live counting) []bool {
 	shown := make([]bool, len(runs))
 	best := map[int]int{} // of twins: which in runs shows
 	for at, i := range runs {
-		shown[at] = l.counts(l.w.Runs[i].Change, live) && !l.deleted(i, live)
+		shown[at] = l.stands(i, live)
 		t, ok := l.twins[i]
 		if !ok || !shown[at] {
 			continue
@@ -201,6 +204,17 @@ func (l *looking) first(i int) int {
 	return i
 }
 
+// stands reports whether a run shows if it has no twins.
+func (l *looking) stands(i int, live counting) bool {
+	if l.owners[i] == 0 {
+		k, ok := l.w.source(l.w.Runs[i].Change)
+		if l.owners[i] = int32(k) + 1; !ok {
+			l.owners[i] = -1
+		}
+	}
+	return l.owners[i] > 0 && live(int(l.owners[i]-1)) && !l.deleted(i, live)
+}
+
 func (l *looking) counts(c uint32, live counting) bool {
 	k, ok := l.w.source(c)
 	return ok && live(k)
@@ -208,7 +222,22 @@ func (l *looking) counts(c uint32, live counting) bool {
 
 func (l *looking) deleted(i int, live counting) bool {
 	dead := l.w.Runs[i].Dead
-	return dead != 0 && len(l.deleters(i, live)) > 0
+	switch {
+	case dead == 0:
+		return false
+	case len(l.restores[i]) > 0:
+		return len(l.deleters(i, live)) > 0
+	}
+	by, known := l.deads[dead]
+	if !known {
+		for _, d := range l.w.Members(dead) {
+			if k, ok := l.w.source(d); ok {
+				by = append(by, int32(k))
+			}
+		}
+		l.deads[dead] = by
+	}
+	return slices.ContainsFunc(by, func(k int32) bool { return live(int(k)) })
 }
 
 // deleters gives the changes whose deletions of a run count.

@@ -16,7 +16,6 @@ type View struct {
 	h       History
 	l       *looking
 	live    counting
-	shown   []bool // of each run
 	regions []*region
 }
 
@@ -65,7 +64,6 @@ func (w *Weave) View(h History) (*View, error) {
 		return nil, err
 	}
 	v.live = v.l.without(nil)
-	v.shown = v.l.shown(v.l.all(), v.live)
 	if err := v.chainOpen(); err != nil {
 		return nil, err
 	}
@@ -116,7 +114,7 @@ func (v *View) items() {
 			i = r.last
 			continue
 		}
-		if !v.shown[i] {
+		if !v.w.Runs[i].Shown() {
 			continue
 		}
 		s := change.Stretch{Change: run.Change, Off: run.Off, Len: run.Len}
