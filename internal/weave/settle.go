@@ -31,7 +31,6 @@ type looking struct {
 	twins    map[int]twin      // of runs that have any
 	members  map[int][]int     // of the first of twins: the runs of all of them
 	undoes   bool
-	owners   []int32         // of runs: 1 + the source, once known; -1 for none
 	deads    map[Set][]int32 // of sets of deleters: their sources
 }
 
@@ -59,7 +58,6 @@ func (w *Weave) looking() (*looking, error) {
 	w.cut(at)
 	w.cutTwins()
 	l.places = w.places()
-	l.owners = make([]int32, len(w.Runs))
 	for k, r := range of {
 		l.places.each(r.Stretch, func(i int) { l.restores[i] = append(l.restores[i], restore{sources[k], r.By}) })
 	}
@@ -206,13 +204,8 @@ func (l *looking) first(i int) int {
 
 // stands reports whether a run shows if it has no twins.
 func (l *looking) stands(i int, live counting) bool {
-	if l.owners[i] == 0 {
-		k, ok := l.w.source(l.w.Runs[i].Change)
-		if l.owners[i] = int32(k) + 1; !ok {
-			l.owners[i] = -1
-		}
-	}
-	return l.owners[i] > 0 && live(int(l.owners[i]-1)) && !l.deleted(i, live)
+	k := int(l.places.owners[i])
+	return k < len(l.w.Sources) && live(k) && !l.deleted(i, live)
 }
 
 func (l *looking) counts(c uint32, live counting) bool {
