@@ -55,11 +55,10 @@ func hashSet(m []uint32) uint64 {
 // add gives s with c.
 func (w *Weave) add(s Set, c uint32) Set {
 	m := w.Members(s)
-	i, found := slices.BinarySearch(m, c)
-	if found {
+	if _, found := slices.BinarySearch(m, c); found {
 		return s
 	}
-	return w.set(slices.Insert(slices.Clone(m), i, c))
+	return w.set(insertNumber(slices.Clone(m), c))
 }
 
 // union gives the ascending members of two ascending lists.
