@@ -123,10 +123,10 @@ func (a *applier) apply(p Patch) error {
 	if off != p.Size {
 		return fmt.Errorf("%w: its hunks insert %d bytes of %d", ErrMismatch, off, p.Size)
 	}
+	w.numbers, w.numbered = nil, 0
 	k, _ := w.source(p.Change)
 	w.Sources = slices.Insert(w.Sources, k, p.Source)
 	w.acts = slices.Insert(w.acts, k, did)
-	w.numbers, w.numbered = nil, 0
 	w.odd = w.odd || did.restores || did.undo != nil
 	if a.meets {
 		if err := a.twins(k); err != nil {
@@ -191,5 +191,6 @@ func (a *applier) twins(k int) error {
 // Clone gives a copy that can be changed on its own.
 func (w *Weave) Clone() *Weave {
 	return &Weave{Runs: slices.Clone(w.Runs), Tail: w.Tail, Sources: slices.Clone(w.Sources), acts: slices.Clone(w.acts),
-		twins: slices.Clone(w.twins), open: slices.Clone(w.open), odd: w.odd, sets: slices.Clone(w.sets)}
+		twins: slices.Clone(w.twins), open: slices.Clone(w.open), odd: w.odd, sets: slices.Clone(w.sets),
+		numbers: w.numbers, numbered: w.numbered}
 }

@@ -3,6 +3,7 @@ package weave
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 )
@@ -40,6 +41,37 @@ type located struct {
 
 // locate finds the hunks of the sources for which of is true.
 func (p places) locate(of func(i int) bool) (out []located, err error) {
+	err = p.eachLocated(of, func(h hunk, at span) { out = append(out, located{h, at}) })
+	return out, err
+}
+
+// meeting finds those hunks of the sources for which of is true that meet some stretches.
+func (p places) meeting(stretches []span, of func(i int) bool) (out []located, err error) {
+	where := apart(stretches)
+	err = p.eachLocated(of, func(h hunk, at span) {
+		i := sort.Search(len(where), func(i int) bool { return where[i].r >= at.l })
+		if i < len(where) && where[i].l <= at.r {
+			out = append(out, located{h, at})
+		}
+	})
+	return out, err
+}
+
+// apart makes one of stretches that meet, and puts them in order.
+func apart(of []span) (out []span) {
+	of = slices.Clone(of)
+	slices.SortFunc(of, func(a, b span) int { return cmp.Compare(a.l, b.l) })
+	for _, s := range of {
+		if n := len(out); n > 0 && out[n-1].meets(s) {
+			out[n-1] = out[n-1].hull(s)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (p places) eachLocated(of func(i int) bool, f func(h hunk, at span)) (err error) {
 	for i := range p.w.Sources {
 		if !of(i) {
 			continue
@@ -49,13 +81,13 @@ func (p places) locate(of func(i int) bool) (out []located, err error) {
 			if e != nil {
 				err = e
 			}
-			out = append(out, located{h, at})
+			f(h, at)
 		})
 		if err = cmp.Or(damaged, err); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // clash reports whether two hunks that meet conflict if their changes are concurrent: one adds, and their effects differ. The

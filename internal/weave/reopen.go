@@ -19,13 +19,20 @@ func (w *Weave) reopen(before, after counting, h History) ([]Pair, error) {
 	if len(t.on)+len(t.off) == 0 {
 		return w.open, nil
 	}
-	if err := t.locate(before); err != nil {
+	t.places = w.places()
+	if err := t.findSolvers(before); err != nil {
 		return nil, err
 	}
-	t.keep()
-	t.begun()
+	if err := t.keep(); err != nil {
+		return nil, err
+	}
+	if err := t.begun(); err != nil {
+		return nil, err
+	}
 	for i := range t.gone {
-		t.unsolved(&t.gone[i])
+		if err := t.unsolved(&t.gone[i]); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(t.open, comparePairs)
 	return slices.Compact(t.open), nil
@@ -36,11 +43,10 @@ type turning struct {
 	w       *Weave
 	h       History
 	after   counting
+	places  places
 	on, off map[uint32]bool // the changes that come to count, and that cease to
-	hunks   []located       // of all that count
 	solvers []solver        // that count, the latest first
 	gone    []solver        // that ceased to
-	byID    map[HunkID]*located
 	open    []Pair
 }
 
@@ -57,13 +63,8 @@ func (s *solver) closes(a, b *located) bool {
 	return s.at.meets(where) && s.stood(a.change) && s.stood(b.change)
 }
 
-// locate finds the hunks of all that count, and who solved what.
-func (t *turning) locate(before counting) error {
-	p := t.w.places()
-	var err error
-	if t.hunks, err = p.locate(t.after); err != nil {
-		return err
-	}
+// findSolvers finds who solved what.
+func (t *turning) findSolvers(before counting) error {
 	for i := range t.w.Sources {
 		if !t.w.acts[i].solves || !t.after(i) && !before(i) {
 			continue
@@ -75,7 +76,7 @@ func (t *turning) locate(before counting) error {
 		stood := t.w.stood(t.w.Sources[i].Change, t.h)
 		for k := range parts {
 			for _, s := range parts[k].Solves {
-				at, err := p.span(s.L, s.R)
+				at, err := t.places.span(s.L, s.R)
 				if err != nil {
 					return err
 				}
@@ -88,42 +89,60 @@ func (t *turning) locate(before counting) error {
 		}
 	}
 	slices.Reverse(t.solvers)
-	t.byID = make(map[HunkID]*located, len(t.hunks))
-	for i := range t.hunks {
-		t.byID[t.hunks[i].id()] = &t.hunks[i]
-	}
 	return nil
 }
 
 // keep takes in what was open, but where a change ceases to count or one that comes to count solved it.
-func (t *turning) keep() {
+func (t *turning) keep() error {
+	var by []*solver
+	for i := range t.solvers {
+		if t.on[t.solvers[i].change] {
+			by = append(by, &t.solvers[i])
+		}
+	}
+	var hunks map[HunkID]*located
+	if len(by) > 0 {
+		var err error
+		if hunks, err = t.places.ofPairs(); err != nil {
+			return err
+		}
+	}
 	for _, p := range t.w.open {
-		a, b := t.byID[p[0]], t.byID[p[1]]
-		if a == nil || b == nil {
+		if t.off[p[0].Change] || t.off[p[1].Change] {
 			continue
 		}
-		if !slices.ContainsFunc(t.solvers, func(s solver) bool { return t.on[s.change] && s.closes(a, b) }) {
+		if !slices.ContainsFunc(by, func(s *solver) bool { return s.closes(hunks[p[0]], hunks[p[1]]) }) {
 			t.open = append(t.open, p)
 		}
 	}
+	return nil
 }
 
 // begun takes in the pairs of what comes to count.
-func (t *turning) begun() {
-	on := func(h *located) bool { return t.on[h.change] }
-	sweep(slices.Clone(t.hunks), on, t.consider)
-	var own []located
-	for i := range t.hunks {
-		if on(&t.hunks[i]) {
-			own = append(own, t.hunks[i])
-		}
+func (t *turning) begun() error {
+	if len(t.on) == 0 {
+		return nil
 	}
+	own, err := t.places.locate(func(i int) bool { return t.on[t.w.Sources[i].Change] })
+	if err != nil {
+		return err
+	}
+	var where []span
+	for i := range own {
+		where = append(where, own[i].at)
+	}
+	all, err := t.places.meeting(where, t.after)
+	if err != nil {
+		return err
+	}
+	sweep(all, func(h *located) bool { return t.on[h.change] }, t.consider)
 	t.among(own)
+	return nil
 }
 
 // unsolved takes in the pairs that one who ceases to count solved, and no other. A pair that stood before another solver of
 // as large a stretch is solved by that one: of all pairs of an old quarrel few need be looked at.
-func (t *turning) unsolved(s *solver) {
+func (t *turning) unsolved(s *solver) error {
 	var heir *solver
 	for i := range t.solvers {
 		if o := &t.solvers[i]; o.change != s.change && o.at.l <= s.at.l && o.at.r >= s.at.r {
@@ -131,21 +150,22 @@ func (t *turning) unsolved(s *solver) {
 			break
 		}
 	}
-	var fresh, all []located
+	all, err := t.places.meeting([]span{s.at}, t.after)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(h located) bool { return !s.stood(h.change) })
+	var fresh []located
 	isFresh := map[uint32]bool{}
-	for i := range t.hunks {
-		h := &t.hunks[i]
-		if !h.at.meets(s.at) || !s.stood(h.change) {
-			continue
-		}
-		all = append(all, *h)
+	for _, h := range all {
 		if heir == nil || !heir.stood(h.change) {
 			isFresh[h.change] = true
-			fresh = append(fresh, *h)
+			fresh = append(fresh, h)
 		}
 	}
 	sweep(all, func(h *located) bool { return isFresh[h.change] }, t.consider)
 	t.among(fresh)
+	return nil
 }
 
 // among considers every two of some hunks. Where changes follow each other in a line, only those that are concurrent are

@@ -111,7 +111,7 @@ func (w *Weave) Source(c uint32) (Source, bool) {
 	return w.Sources[i], true
 }
 
-// source gives where among the sources a change is.
+// source gives where among the sources a change is. Where it would stand is told only while no table is made.
 func (w *Weave) source(c uint32) (int, bool) {
 	if t := w.numbers; len(t) > 0 && w.numbered == len(w.Sources) {
 		i := uint64(c) - uint64(w.Sources[0].Change)
