@@ -31,7 +31,7 @@ type looking struct {
 	twins    map[int]twin      // of runs that have any
 	members  map[int][]int     // of the first of twins: the runs of all of them
 	undoes   bool
-	deads    map[Set][]int32 // of sets of deleters: their sources
+	deads    [][]int32 // of sets of deleters: their sources, once known
 }
 
 // restore is deletions of a run, as source took them back.
@@ -46,7 +46,7 @@ type twin struct{ first, rank int }
 // looking cuts the weave's runs at every edge of a restored stretch and, in each of twins, at the edges of the
 // others' runs.
 func (w *Weave) looking() (*looking, error) {
-	l := &looking{w: w, restores: map[int][]restore{}, twins: map[int]twin{}, members: map[int][]int{}, undoes: w.undoes(), deads: map[Set][]int32{}}
+	l := &looking{w: w, restores: map[int][]restore{}, twins: map[int]twin{}, members: map[int][]int{}, undoes: w.undoes(), deads: make([][]int32, len(w.sets)+1)}
 	of, sources, err := w.restored()
 	if err != nil {
 		return nil, err
@@ -221,8 +221,8 @@ func (l *looking) deleted(i int, live counting) bool {
 	case len(l.restores[i]) > 0:
 		return len(l.deleters(i, live)) > 0
 	}
-	by, known := l.deads[dead]
-	if !known {
+	by := l.deads[dead]
+	if by == nil {
 		for _, d := range l.w.Members(dead) {
 			if k, ok := l.w.source(d); ok {
 				by = append(by, int32(k))
