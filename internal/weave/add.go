@@ -190,7 +190,8 @@ func (a *applier) twins(k int) error {
 
 // Clone gives a copy that can be changed on its own.
 func (w *Weave) Clone() *Weave {
-	return &Weave{Runs: slices.Clone(w.Runs), Tail: w.Tail, Sources: slices.Clone(w.Sources), acts: slices.Clone(w.acts),
-		twins: slices.Clone(w.twins), open: slices.Clone(w.open), odd: w.odd, sets: slices.Clone(w.sets),
-		numbers: w.numbers, numbered: w.numbered}
+	c := &Weave{Runs: slices.Clone(w.Runs), Tail: w.Tail, Sources: slices.Clone(w.Sources), acts: slices.Clone(w.acts),
+		twins: slices.Clone(w.twins), open: slices.Clone(w.open), odd: w.odd, numbers: w.numbers, numbered: w.numbered}
+	w.shareSets(c)
+	return c
 }

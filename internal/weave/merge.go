@@ -1,15 +1,13 @@
 package weave
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Merge gives the weave of the union of two sets of changes, each closed under dependency, with the conflicts that are open
 // in it (Open). It costs in proportion to the runs of both, and only a copy when one set holds the other. Neither weave is
 // changed. Weaves of different files, or damaged ones, give ErrMismatch or ErrDamaged.
 func Merge(a, b *Weave, h History) (*Weave, error) {
-	m := merger{h: h, a: cursor{w: a}, b: cursor{w: b}, out: &Weave{sets: slices.Clone(a.sets), odd: a.odd || b.odd}}
+	m := merger{h: h, a: cursor{w: a}, b: cursor{w: b}, out: &Weave{odd: a.odd || b.odd}}
+	a.shareSets(m.out)
 	m.sources()
 	switch {
 	case len(m.b.only) == 0:

@@ -12,6 +12,7 @@ import (
 // proportion to the runs. The weave is not changed.
 func (w *Weave) Only(in func(uint32) bool, h History) (*Weave, error) {
 	p := part{in: in, h: h, w: w, out: &Weave{}}
+	w.shareSets(p.out)
 	p.sources()
 	p.runs()
 	p.rights()
@@ -34,10 +35,9 @@ type part struct {
 	h   History
 	w   *Weave
 	out *Weave
-	// Of each cover of w, what it is without the changes that are left out; one that had such a member is not to be
-	// known from w alone.
-	known map[Cover]Cover
-	lost  bool
+	// Of each set of w, whether a member is left out. A cover with such a member is not to be known from w alone.
+	less []bool
+	lost bool
 	// The lines on whose right a head was left out.
 	childless []change.Pos
 	// reopens: what is left out may have closed a conflict, or undone one of its changes.
@@ -89,7 +89,6 @@ func (p *part) conflicts() error {
 }
 
 func (p *part) runs() {
-	p.known = map[Cover]Cover{}
 	p.w.number()
 	stays := make([]bool, len(p.w.Sources))
 	for k, s := range p.w.Sources {
@@ -101,8 +100,13 @@ func (p *part) runs() {
 	}
 	p.in = in
 	p.out.Runs = make([]Run, 0, len(p.w.Runs))
-	dead := make([]Set, len(p.w.sets)+1)
-	seen := make([]bool, len(p.w.sets)+1)
+	dead := make([]Set, len(p.w.sets)+1) // what deleters' sets become
+	p.less = make([]bool, len(p.w.sets)+1)
+	for i, m := range p.w.sets {
+		dead[i+1] = Set(i + 1)
+		p.less[i+1] = slices.ContainsFunc(m, func(c uint32) bool { return !in(c) })
+	}
+	done := make([]bool, len(p.w.sets)+1)
 	for i := range p.w.Runs {
 		r := &p.w.Runs[i]
 		if !in(r.Change) {
@@ -111,8 +115,8 @@ func (p *part) runs() {
 			}
 			continue
 		}
-		if d := r.Dead; !seen[d] {
-			seen[d] = true
+		if d := r.Dead; p.less[d] && !done[d] {
+			done[d] = true
 			dead[d] = p.out.set(slices.DeleteFunc(slices.Clone(p.w.Members(d)), func(c uint32) bool { return !in(c) }))
 		}
 		p.out.Runs = append(p.out.Runs, *r)
@@ -124,18 +128,11 @@ func (p *part) runs() {
 }
 
 func (p *part) cover(c Cover) Cover {
-	k, ok := p.known[c]
-	if !ok {
-		add, del := p.w.Members(c.Add), p.w.Members(c.Del)
-		out := func(c uint32) bool { return !p.in(c) }
-		if slices.ContainsFunc(add, out) || slices.ContainsFunc(del, out) {
-			k, p.lost = unknown, true
-		} else {
-			k = Cover{p.out.set(add), p.out.set(del)}
-		}
-		p.known[c] = k
+	if p.less[c.Add] || p.less[c.Del] {
+		p.lost = true
+		return unknown
 	}
-	return k
+	return c
 }
 
 // rights finds which runs have no right child any more: a head that was left out was one's, and it has no other.

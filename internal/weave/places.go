@@ -54,10 +54,19 @@ func (p places) from(c, off uint32) []int32 {
 		return nil
 	}
 	own := p.runs[p.begins[k]:p.begins[k+1]]
-	return own[sort.Search(len(own), func(i int) bool {
+	holds := func(i int) bool {
 		r := &p.w.Runs[own[i]]
 		return uint64(r.Off)+uint64(r.Len) > uint64(off)
-	}):]
+	}
+	if len(own) > 4 {
+		return own[sort.Search(len(own), holds):]
+	}
+	for i := range own {
+		if holds(i) {
+			return own[i:]
+		}
+	}
+	return nil
 }
 
 // holding gives the index of the run that holds a byte of a change.

@@ -74,7 +74,8 @@ type Weave struct {
 	open    []Pair // in order
 	odd     bool   // something was undone or restored, or has twins: deleters alone do not say what shows
 	sets    [][]uint32
-	index   map[uint64]Set // sets by hash, made when first needed
+	// Sets by hash, made when first needed: some that weaves made from this one, or it from one, find there too, and others.
+	shared, index map[uint64]Set
 	// Of each number from the first source's on, 1 + the source that has it: made when wanted, for so many sources.
 	numbers  []int32
 	numbered int
