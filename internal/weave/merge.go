@@ -9,6 +9,7 @@ func Merge(a, b *Weave, h History) (*Weave, error) {
 	m := merger{h: h, a: cursor{w: a}, b: cursor{w: b}, out: &Weave{odd: a.odd || b.odd}}
 	a.shareSets(m.out)
 	m.sources()
+	m.h = acrossSides{h, &m}
 	switch {
 	case len(m.b.only) == 0:
 		return a.Clone(), nil
@@ -43,6 +44,23 @@ type merger struct {
 	unions map[[2]Set]Set
 	covers map[[2]Cover]Cover
 	posA   places // of a, made when first needed
+}
+
+// acrossSides answers of two sides' changes what their sets tell: each is closed under dependency, so what only one has is in
+// the past of no other's.
+type acrossSides struct {
+	History
+	m *merger
+}
+
+func (s acrossSides) Reaches(a, b uint32) bool {
+	switch {
+	case a == b:
+		return true
+	case a < b, s.m.a.only[b] && !s.m.a.only[a], s.m.b.only[b] && !s.m.b.only[a]:
+		return false
+	}
+	return s.History.Reaches(a, b)
 }
 
 // cursor walks the runs of one weave; a run that the other has cut is taken piece by piece.
