@@ -7,8 +7,8 @@ import (
 )
 
 // View is a file as a person sees it: stretches of text, and a block where conflicts are open and their sides differ. It is
-// a picture of the weave as it was. Where all sides say the same, as of two who settled a conflict alike in different
-// ways, pairs are open (Weave.Open) and no block is shown.
+// a picture of the weave as it was. Where all sides say the same, as of a line edited away by one and deleted by the other,
+// pairs are open (Weave.Open) and no block is shown.
 type View struct {
 	Items []Item
 
