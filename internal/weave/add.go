@@ -67,7 +67,9 @@ func (w *Weave) insert(p Patch, h History) error {
 // meets it lies in its past.
 func (w *Weave) turn(k int, fresh bool, h History) (err error) {
 	l := &looking{w: w, undoes: w.undoes()}
-	before := l.without(map[int]bool{k: true})
+	out := make([]bool, len(w.Sources))
+	out[k] = true
+	before := l.without(out)
 	w.open, err = w.reopen(func(i int) bool { return fresh && i == k || before(i) }, l.without(nil), h)
 	return err
 }

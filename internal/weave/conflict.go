@@ -135,31 +135,54 @@ func (w *Weave) close(by []change.Hunk) error {
 		return err
 	}
 	w.open = slices.DeleteFunc(slices.Clone(w.open), func(pair Pair) bool {
-		a, b := hunks[pair[0]].at, hunks[pair[1]].at
-		where := span{max(a.l, b.l), min(a.r, b.r)}
+		a, b := hunks.pair(pair)
+		where := span{max(a.at.l, b.at.l), min(a.at.r, b.at.r)}
 		return slices.ContainsFunc(solved, func(s span) bool { return s.meets(where) })
 	})
 	return nil
 }
 
-// ofPairs gives the hunks with open conflicts, and more of their changes.
-func (p places) ofPairs() (map[HunkID]*located, error) {
-	of := map[uint32]bool{}
-	for _, pair := range p.w.open {
-		of[pair[0].Change], of[pair[1].Change] = true, true
+// byHunk is located hunks in order of their ids.
+type byHunk []located
+
+func (b byHunk) find(id HunkID) (*located, bool) {
+	i, ok := slices.BinarySearchFunc(b, id, func(h located, id HunkID) int {
+		return cmp.Or(cmp.Compare(h.change, id.Change), cmp.Compare(uint32(h.index), id.Index))
+	})
+	if !ok {
+		return nil, false
 	}
-	hunks, err := p.locate(func(i int) bool { return of[p.w.Sources[i].Change] })
+	return &b[i], true
+}
+
+// ofPairs gives the hunks of the changes with open conflicts. Those with one are there.
+func (p places) ofPairs() (byHunk, error) {
+	of := make([]bool, len(p.w.Sources))
+	for _, pair := range p.w.open {
+		for _, id := range pair {
+			if k, ok := p.w.source(id.Change); ok {
+				of[k] = true
+			}
+		}
+	}
+	hunks, err := p.locate(func(i int) bool { return of[i] })
 	if err != nil {
 		return nil, err
 	}
-	out := map[HunkID]*located{}
-	for i := range hunks {
-		out[hunks[i].id()] = &hunks[i]
-	}
+	all := byHunk(hunks)
 	for _, pair := range p.w.open {
-		if out[pair[0]] == nil || out[pair[1]] == nil {
-			return nil, ErrDamaged
+		for _, id := range pair {
+			if _, ok := all.find(id); !ok {
+				return nil, ErrDamaged
+			}
 		}
 	}
-	return out, nil
+	return all, nil
+}
+
+// pair gives the two hunks of a pair, which are there.
+func (b byHunk) pair(p Pair) (one, other *located) {
+	one, _ = b.find(p[0])
+	other, _ = b.find(p[1])
+	return one, other
 }

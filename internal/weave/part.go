@@ -70,11 +70,9 @@ func (p *part) sources() {
 func (p *part) conflicts() error {
 	if p.reopens {
 		before := (&looking{w: p.w, undoes: p.w.undoes()}).without(nil)
-		out := map[int]bool{}
+		out := make([]bool, len(p.w.Sources))
 		for i, s := range p.w.Sources {
-			if !p.in(s.Change) {
-				out[i] = true
-			}
+			out[i] = !p.in(s.Change)
 		}
 		var err error
 		p.out.open, err = p.w.reopen(before, (&looking{w: p.w, undoes: p.w.undoes()}).without(out), p.h)

@@ -46,7 +46,7 @@ func (v *View) chainOpen() error {
 	}
 	var all []*region
 	for _, p := range v.w.open {
-		a, b := hunks[p[0]], hunks[p[1]]
+		a, b := hunks.pair(p)
 		n := &region{v: v, pairs: []Pair{p}, at: a.at.hull(b.at), hull: change.Span{L: a.parts[0].L, R: a.parts[0].R}}
 		if b.at.l < a.at.l {
 			n.hull.L = b.parts[0].L

@@ -100,7 +100,7 @@ func (t *turning) keep() error {
 			by = append(by, &t.solvers[i])
 		}
 	}
-	var hunks map[HunkID]*located
+	var hunks byHunk
 	if len(by) > 0 {
 		var err error
 		if hunks, err = t.places.ofPairs(); err != nil {
@@ -111,7 +111,11 @@ func (t *turning) keep() error {
 		if t.off[p[0].Change] || t.off[p[1].Change] {
 			continue
 		}
-		if !slices.ContainsFunc(by, func(s *solver) bool { return s.closes(hunks[p[0]], hunks[p[1]]) }) {
+		solved := func(s *solver) bool {
+			a, b := hunks.pair(p)
+			return s.closes(a, b)
+		}
+		if !slices.ContainsFunc(by, solved) {
 			t.open = append(t.open, p)
 		}
 	}

@@ -125,23 +125,25 @@ func (w *Weave) cutTwins() {
 type counting func(source int) bool
 
 // without tells which sources are live in the set that leaves some out: no change that counts undoes them.
-func (l *looking) without(out map[int]bool) counting {
-	if !l.undoes {
+// A nil out leaves out none; another must stay as it is while it is asked.
+func (l *looking) without(out []bool) counting {
+	switch {
+	case !l.undoes && out == nil:
+		return func(int) bool { return true }
+	case !l.undoes:
 		return func(k int) bool { return !out[k] }
 	}
 	live := make([]bool, len(l.w.Sources))
 	for i := range live {
-		live[i] = !out[i]
+		live[i] = out == nil || !out[i]
 	}
 	return l.w.undone(live)
 }
 
 // undoing tells which sources are live in the set with one more change, which undoes source k.
 func (l *looking) undoing(k int) counting {
-	live := make([]bool, len(l.w.Sources))
-	for i := range live {
-		live[i] = i != k
-	}
+	live := slices.Repeat([]bool{true}, len(l.w.Sources))
+	live[k] = false
 	return l.w.undone(live)
 }
 

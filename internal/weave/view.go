@@ -17,6 +17,8 @@ type View struct {
 	l       *looking
 	live    counting
 	regions []*region
+	at      []int32 // parties' room
+	out     []bool
 }
 
 // Item is a stretch that shows, or a block.
