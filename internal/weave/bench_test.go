@@ -220,3 +220,41 @@ func BenchmarkRounds(b *testing.B) {
 		})
 	}
 }
+
+// Two sides that each put line after line at the top of one file, as of a list of news: each line of the one conflicts with
+// each of the other.
+func BenchmarkNews(b *testing.B) {
+	for _, n := range []int{100, 300, 1000} {
+		base := New(Source{Change: 0, Size: 200})
+		out := [2]*Weave{base, base.Clone()}
+		for c := 1; c <= 2*n; c++ {
+			w := out[c%2]
+			hunks, _, err := w.Record([]Edit{{0, 0, 0, 20}})
+			if err == nil {
+				err = w.Apply(Source{Change: uint32(c), Size: 20}, hunks)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		var m *Weave
+		b.Run("merge "+strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var err error
+				if m, err = Merge(out[0], out[1], sides{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(m.open)), "conflicts")
+		})
+		b.Run("view "+strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := m.View(sides{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

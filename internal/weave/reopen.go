@@ -189,7 +189,7 @@ func (t *turning) among(hunks []located) {
 	for _, c := range changes {
 		own, past := lines.at[c].line, lines.past(c)
 		for k, line := range lines.of {
-			if k == own {
+			if k == int(own) {
 				continue
 			}
 			// From the first that c does not know on, until numbers are above c's: with those c is looked at in their turn.

@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -9,7 +10,7 @@ import (
 type parties struct {
 	r     *region
 	lines lines
-	ends  [][2]uint32 // the pairs, each two changes once
+	ends  [][2]uint32 // the pairs, each two changes once, less those that tell nothing more
 	// Of each line, by how much of it is known: which of ends have their one or their other end there.
 	one, other [][]bits
 	all        []party // of what was considered
@@ -95,7 +96,7 @@ func (r *region) divide() {
 func (p *parties) shown(without func(*party) bool) []bool {
 	for i := range p.all {
 		o := &p.all[i]
-		p.out[o.source] = o.asked && without(o)
+		p.out[o.source] = without(o)
 	}
 	shown := p.r.v.l.shown(p.r.runs, p.r.v.l.without(p.out))
 	for i := range p.all {
@@ -112,45 +113,70 @@ func (r *region) parties() *parties {
 		v.at, v.out = make([]int32, len(w.Sources)), make([]bool, len(w.Sources))
 	}
 	p := &parties{r: r, lines: linesOf(slices.Sorted(maps.Keys(r.of)), v.h), at: v.at, out: v.out}
-	p.findEnds()
 	for _, k := range r.acts {
-		p.takes(k)
+		p.consider(k)
 	}
 	for i := range w.acts {
 		if w.acts[i].undo != nil {
-			p.takes(i)
+			p.consider(i)
 		}
 	}
 	var deaths Set
 	for _, i := range r.runs {
 		if k := int(v.l.places.owners[i]); k < len(w.Sources) {
-			p.takes(k)
+			p.consider(k)
 		}
 		if d := w.Runs[i].Dead; d != deaths {
 			deaths = d
 			for _, c := range w.Members(d) {
 				if k, ok := w.source(c); ok {
-					p.takes(k)
+					p.consider(k)
 				}
 			}
 		}
 		for _, s := range v.l.restores[i] {
-			p.takes(s.source)
+			p.consider(s.source)
 		}
+	}
+	p.ends = p.fewest(p.findEnds())
+	p.layEnds()
+	for i := range p.all {
+		p.takes(p.all[i].source)
 	}
 	return p
 }
 
-// findEnds finds the ends of the pairs, and how they lie along the lines.
-func (p *parties) findEnds() {
-	seen := map[[2]uint32]bool{}
+// consider takes in a source, and what it may stand for.
+func (p *parties) consider(k int) {
+	for {
+		p.party(k)
+		u := p.r.v.w.acts[k].undo
+		if u == nil {
+			return
+		}
+		n, ok := p.r.v.w.source(*u)
+		if !ok || n >= k {
+			return
+		}
+		k = n
+	}
+}
+
+// findEnds gives the pairs' changes, each two once.
+func (p *parties) findEnds() [][2]uint32 {
+	ends := make([][2]uint32, 0, len(p.r.pairs))
 	for _, pair := range p.r.pairs {
 		e := [2]uint32{pair[0].Change, pair[1].Change}
-		if !seen[e] {
-			seen[e] = true
-			p.ends = append(p.ends, e)
+		if n := len(ends); n == 0 || ends[n-1] != e {
+			ends = append(ends, e)
 		}
 	}
+	slices.SortFunc(ends, func(a, b [2]uint32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	return slices.Compact(ends)
+}
+
+// layEnds finds how the ends of the pairs lie along the lines.
+func (p *parties) layEnds() {
 	along := func(end int) [][]bits {
 		out := make([][]bits, len(p.lines.of))
 		for l, line := range p.lines.of {
@@ -302,9 +328,9 @@ func (p *parties) surpassed(of []int) func(k int) bool {
 			return false
 		}
 		if who[at.line] == k {
-			return next[at.line] > at.index
+			return next[at.line] > int(at.index)
 		}
-		return most[at.line] > at.index
+		return most[at.line] > int(at.index)
 	}
 }
 

@@ -1,8 +1,6 @@
 package weave
 
 import (
-	"slices"
-
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
@@ -129,8 +127,7 @@ func (v *View) items() {
 }
 
 func (r *region) block() *Block {
-	b := &Block{Name: r.name(), Pairs: slices.Clone(r.pairs), Base: r.stretches(r.base), region: r}
-	slices.SortFunc(b.Pairs, comparePairs)
+	b := &Block{Name: r.name(), Pairs: r.pairs, Base: r.stretches(r.base), region: r}
 	for _, s := range r.sides {
 		b.Sides = append(b.Sides, Side{s.by, s.changes, r.stretches(s.shown)})
 	}
