@@ -165,7 +165,7 @@ func (f *commitFlags) fill(a *app, opt *repo.CommitOptions) error {
 		opt.Message = tidy(string(b))
 	}
 	if opt.Message == "" && (len(f.messages) > 0 || f.file != "") {
-		return emptyMessage()
+		return emptyMessage("commit")
 	}
 	if f.author != "" {
 		p, ok := parsePerson(f.author)
@@ -207,8 +207,8 @@ func (a *app) readMessage(name string) ([]byte, error) {
 	return b, nil
 }
 
-func emptyMessage() error {
-	return &repo.Error{Text: "the message is empty; nothing was recorded", Next: "Say what the change does: oxy commit -m TEXT", No: true}
+func emptyMessage(verb string) error {
+	return &repo.Error{Text: "the message is empty; nothing was recorded", Next: "Say what the change does: oxy " + verb + " -m TEXT", No: true}
 }
 
 // parsePerson reads `NAME <EMAIL>`.

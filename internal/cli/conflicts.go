@@ -100,23 +100,36 @@ func (a *app) conflictsText(list []repo.Conflict) error {
 
 // nextForConflicts says how conflicts are decided.
 func nextForConflicts(list []repo.Conflict) string {
-	marks, others := false, false
+	var marks, names, others bool
 	for i := range list {
-		if list[i].Settled {
-			continue
+		switch c := &list[i]; {
+		case c.Settled:
+		case c.Line > 0:
+			marks = true
+		case c.Kind == "name":
+			names = true
+		default:
+			others = true
 		}
-		marked := list[i].Line > 0
-		marks, others = marks || marked, others || !marked
 	}
-	switch {
-	case !marks && !others:
+	if !marks && !names && !others {
 		return "Next: oxy commit records what was decided.\n"
-	case !others:
-		return "Next: edit the file until no mark is left, or take a side with oxy resolve --take N PATH; then oxy commit.\n"
-	case !marks:
-		return "Next: take a side with oxy resolve --take N PATH, or have it as it is now with oxy resolve PATH; then oxy commit.\n"
 	}
-	return "Next: edit files until no mark is left, or take a side with oxy resolve --take N PATH; then oxy commit.\n"
+	next := "Next: "
+	if marks {
+		next += "edit files until no <<<<<<< mark is left, "
+	}
+	if names {
+		next += "give files other names with oxy mv, "
+	}
+	if marks || names {
+		next += "or "
+	}
+	next += "take a side with oxy resolve --take N PATH"
+	if others {
+		next += ", or keep what is there with oxy resolve PATH"
+	}
+	return next + "; then oxy commit.\n"
 }
 
 // appendConflict appends a conflict with its sides.
@@ -182,11 +195,13 @@ const sideLines = 6
 func (a *app) appendSide(dst []byte, c *repo.Conflict, i int) []byte {
 	s := &c.Sides[i]
 	dst = fmt.Appendf(dst, "  %d  ", i+1)
-	dst = a.appendWho(dst, s.Changes)
 	if c.Kind == "text" {
-		return a.appendSideText(dst, s.Text)
+		return a.appendSideText(a.appendWho(dst, s.Changes), s.Text)
 	}
-	dst = append(append(dst, ": "...), s.What...)
+	if len(s.Changes) > 0 {
+		dst = append(a.appendWho(dst, s.Changes), ": "...)
+	}
+	dst = append(dst, s.What...)
 	if s.Path != "" {
 		dst = a.show().append(append(dst, ' '), strings.TrimSuffix(s.Path, "/"))
 		if strings.HasSuffix(s.Path, "/") {

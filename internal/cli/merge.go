@@ -63,9 +63,9 @@ func (a *app) merged(res *repo.MoveResult, opt repo.MergeOptions, rev string) er
 	}
 	switch forward := other.ID == res.State.ID; {
 	case forward && opt.DryRun:
-		head = into + " has nothing that " + name + " has not, and would move on to it"
+		head = "Fast forward: " + into + " would be where " + name + " is"
 	case forward:
-		head = into + " had nothing that " + name + " has not, and moved on to it"
+		head = "Fast forward: " + into + " is now where " + name + " is"
 	case opt.DryRun:
 		head = "Would merge " + name + " into " + into
 	default:
@@ -143,6 +143,10 @@ type jsonStray struct {
 }
 
 func (a *app) mergeJSON(res *repo.MoveResult, opt repo.MergeOptions) error {
+	if opt.DryRun && res.Followed != repo.NoState {
+		leaveOut(res, res.Followed)
+		res.Followed = repo.NoState
+	}
 	move, err := a.newMove(res, opt.DryRun)
 	if err != nil {
 		return err

@@ -98,6 +98,18 @@ func (a *app) newMove(res *repo.MoveResult, dryRun bool) (jsonMove, error) {
 	return j, err
 }
 
+// leaveOut takes a change that a dry run only made up out of a result: nobody can look at it.
+func leaveOut(res *repo.MoveResult, made uint32) {
+	is := func(n uint32) bool { return n == made }
+	res.Came = slices.DeleteFunc(res.Came, is)
+	for i := range res.Conflicts {
+		for k := range res.Conflicts[i].Sides {
+			side := &res.Conflicts[i].Sides[k]
+			side.Changes = slices.DeleteFunc(side.Changes, is)
+		}
+	}
+}
+
 func latestFirst(nums []uint32) []uint32 {
 	out := slices.Clone(nums)
 	slices.Reverse(out)

@@ -25,7 +25,7 @@ Without -m the message says what is undone. To have a change gone as if it had n
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(messages) > 0 {
 				if opt.Message = tidy(strings.Join(messages, "\n\n")); opt.Message == "" {
-					return emptyMessage()
+					return emptyMessage("rollback")
 				}
 			}
 			r, err := a.open()
@@ -37,6 +37,9 @@ Without -m the message says what is undone. To have a change gone as if it had n
 				return err
 			}
 			if a.json {
+				if opt.DryRun {
+					leaveOut(res, res.Came[0])
+				}
 				move, err := a.newMove(res, opt.DryRun)
 				if err != nil {
 					return err

@@ -65,7 +65,7 @@ func (a *app) refused(err error, by *repo.DependentsError, args []string) error 
 		}
 		return err
 	}
-	a.out.WriteString("In the way:\n")
+	a.out.WriteString("These depend on what is to go:\n")
 	if failed := a.listChanges(latestFirst(by.Changes)); failed != nil {
 		return failed
 	}
