@@ -145,26 +145,56 @@ func (w *work) make(author change.Person) (uint32, error) {
 			c.Message = w.amended.Message
 		}
 	}
-	var deps []uint32
-	c.Files = make([]change.File, len(w.recs))
-	for i := range w.recs {
-		rec := &w.recs[i]
-		deps = append(deps, rec.deps...)
-		if !rec.gone && (rec.old == nil || rec.old.Path != rec.now.path) {
-			var err error
-			if deps, err = pathDeps(deps, w.tree, rec.now.path); err != nil {
-				return 0, err
-			}
-		}
-		c.Files[i] = rec.file
-		c.Files[i].Hunks = cloneHunks(rec.file.Hunks)
-		c.Files[i].Over = slices.Clone(rec.file.Over)
+	deps, err := w.deps(self)
+	if err != nil {
+		return 0, err
+	}
+	c.Files = w.allFiles()
+	for i := range c.Files {
+		c.Files[i].Hunks = cloneHunks(c.Files[i].Hunks)
+		c.Files[i].Over = slices.Clone(c.Files[i].Over)
+	}
+	var b *body
+	if w.general {
+		b = &body{undoes: NoState, files: w.allFiles(), contents: w.allContents(), message: c.Message}
 	}
 	texts, err := w.sink.contents(w.recs)
 	if err != nil {
 		return 0, err
 	}
-	return t.encode(c, nil, r.minimal(deps), self, texts)
+	return t.encode(c, b, minimalOf(deps, t.depsOf), self, texts)
+}
+
+// deps finds all that the record depends on. Where files were changed side by side it may add to what the record does.
+func (w *work) deps(self uint32) (deps []uint32, err error) {
+	w.general = w.tree.Disputed()
+	acted := slices.ContainsFunc(w.recs, func(rec recorded) bool { return rec.old != nil && rec.old.Acts != 0 })
+	if w.general || acted {
+		return w.reconcile(self)
+	}
+	n := needs{}
+	for i := range w.recs {
+		rec := &w.recs[i]
+		n.deps = append(n.deps, rec.deps...)
+		if rec.gone || rec.old != nil && rec.old.Path == rec.now.path {
+			continue
+		}
+		by, err := w.tree.Vacated(rec.now.path)
+		if err != nil {
+			return nil, err
+		}
+		if len(by) > 0 && n.f == nil {
+			if n.f, err = w.t.r.newFuse(w.tree, w.t.newReach()); err != nil {
+				return nil, err
+			}
+		}
+		if len(by) > 0 {
+			if err := n.took(rec.now.path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return n.deps, nil
 }
 
 // cloneHunks copies what Unbind will renumber: the weave still needs the local numbers.
@@ -185,6 +215,9 @@ func (w *work) grow(n uint32, next StateRef) error {
 	r := w.t.r
 	done := r.opt.Timings.Phase("tree")
 	defer done(0)
+	if w.general {
+		return w.t.growTree(next, w.tree, []uint32{n})
+	}
 	o := r.newOverlay(w.tree)
 	files := make([]change.File, len(w.recs))
 	for i := range w.recs {

@@ -240,7 +240,7 @@ func (r *Repo) textConflicts(base Conflict, e *state.Entry, h *reach) ([]Conflic
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.page(e.File, l, h)
+	_, p, err := r.page(e.File, l, h)
 	if err != nil {
 		return nil, err
 	}

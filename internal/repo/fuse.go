@@ -296,7 +296,7 @@ func (f *fuse) addUndoing(n uint32, b *body) error {
 				return err
 			}
 		}
-		p, ok := undoingPatch(n, b, id, did)
+		p, ok := undoingPatch(n, b, o.change, did)
 		if !ok {
 			continue
 		}
@@ -308,21 +308,19 @@ func (f *fuse) addUndoing(n uint32, b *body) error {
 }
 
 // undoingPatch is what an undoing does to a file's text, if the undone did anything to it.
-func undoingPatch(n uint32, b *body, id change.FileID, did *change.File) (weave.Patch, bool) {
-	if !touchesText(did) {
+func undoingPatch(n uint32, b *body, origin uint32, did *change.File) (weave.Patch, bool) {
+	if !touchesText(origin, did) {
 		return weave.Patch{}, false
 	}
 	p := weave.Patch{Source: weave.Source{Change: n}, Undoes: &b.undoes}
-	if i, ok := b.file(id); ok {
+	if i, ok := b.file(did.ID); ok {
 		p.Source.Ord, p.Hunks = uint32(i), b.files[i].Hunks
 	}
 	return p, true
 }
 
-// touchesText tells whether what a change does to a file says anything of its text.
-func touchesText(f *change.File) bool {
-	return len(f.Hunks) > 0 || f.Writes&change.WritesBody != 0 && f.Kind == change.Text
-}
+// touchesText tells whether what a change does to a file is in the file's weave: its adding is, whatever it is added as.
+func touchesText(n uint32, f *change.File) bool { return len(f.Hunks) > 0 || f.ID.Change == n }
 
 // vacates notes the paths that change n takes a file away from. An undoing acts at both ends of a move.
 func (f *fuse) vacates(n uint32, did *change.File) error {

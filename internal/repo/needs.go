@@ -64,15 +64,8 @@ func (n *needs) edits(x *fused) error {
 
 // claim adds, for a file that comes to a path, whoever put another file there, above or beneath, or took it away.
 func (n *needs) claim(x *fused, path string) error {
-	by, err := n.f.base.Vacated(path)
-	if err != nil {
+	if err := n.took(path); err != nil {
 		return err
-	}
-	n.deps = append(n.deps, by...)
-	for _, c := range by {
-		if err := n.gone(c, path); err != nil {
-			return err
-		}
 	}
 	for i := range n.f.disputes {
 		d := &n.f.disputes[i]
@@ -101,13 +94,27 @@ func (n *needs) claim(x *fused, path string) error {
 			}
 		}
 	}
-	err = n.f.base.Walk(path, func(e *state.Entry) error {
+	return n.f.base.Walk(path, func(e *state.Entry) error {
 		if e.Path == path || e.File == x.id {
 			return nil
 		}
 		return n.placers(e.File)
 	})
-	return err
+}
+
+// took adds whoever took another file away from a path, from above or from beneath.
+func (n *needs) took(path string) error {
+	by, err := n.f.base.Vacated(path)
+	if err != nil {
+		return err
+	}
+	n.deps = append(n.deps, by...)
+	for _, c := range by {
+		if err := n.gone(c, path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // overlaps: two paths are one, or one is a directory above the other.

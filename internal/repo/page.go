@@ -15,7 +15,7 @@ func (r *Repo) show(dst []byte, id change.FileID, l *loaded, h *reach) ([]byte, 
 	if len(l.w.Open()) == 0 {
 		return r.render(dst, l)
 	}
-	p, err := r.page(id, l, h)
+	_, p, err := r.page(id, l, h)
 	if err != nil {
 		return dst, err
 	}
@@ -23,15 +23,16 @@ func (r *Repo) show(dst []byte, id change.FileID, l *loaded, h *reach) ([]byte, 
 }
 
 // page writes a file with marks where conflicts are open.
-func (r *Repo) page(id change.FileID, l *loaded, h *reach) (*weave.Page, error) {
+func (r *Repo) page(id change.FileID, l *loaded, h *reach) (*weave.View, *weave.Page, error) {
 	v, err := l.w.View(r.fileHistory(h, id, func() *loaded { return l }))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t := texts{r: r, l: l}
-	return v.Page(r.words(h), func(s change.Stretch) ([]byte, error) {
+	p, err := v.Page(r.words(h), func(s change.Stretch) ([]byte, error) {
 		return t.run(&weave.Run{Change: s.Change, Off: s.Off, Len: s.Len})
 	})
+	return v, p, err
 }
 
 // markDigits is how many hex digits of a change's id stand in marks: the same in every repository, for marks are part of

@@ -256,7 +256,7 @@ func (w *work) readEdited(rd *reader, e *edited) (recorded, bool, error) {
 		return rec, false, err
 	}
 	rec.onDisk, rec.stat = !part, st
-	if len(rec.content) >= inlineBelow {
+	if len(rec.content) >= inlineBelow && !w.tree.Disputed() { // else it is read again before it is stored
 		if err := rd.pack.Put(rec.file.Content, rec.content); err != nil {
 			return rec, false, err
 		}

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -28,6 +29,7 @@ type recorded struct {
 	file    change.File
 	content []byte   // what comes with the change; nil when it is in the store already
 	deps    []uint32 // local numbers, not reduced
+	text    []uint32 // of these, what the hunks depend on
 	now     fileNow
 	gone    bool
 	// Of an edited text: its weave before and the text after it.
@@ -119,13 +121,16 @@ func (r *Repo) recordText(d *diff.Differ, rec *recorded) error {
 	if err != nil {
 		return err
 	}
-	before, err := r.render(nil, l)
-	if err != nil {
-		return err
-	}
 	rec.weave = l
 	if len(rec.now.data) == 0 && rec.now.size > 0 {
 		return fmt.Errorf("the new text is not at hand")
+	}
+	if len(l.w.Open()) > 0 {
+		return r.recordPage(d, rec)
+	}
+	before, err := r.render(nil, l)
+	if err != nil {
+		return err
 	}
 	lines := d.Lines(before, rec.now.data, diff.Options{})
 	if len(lines) == 0 {
@@ -143,15 +148,69 @@ func (r *Repo) recordText(d *diff.Differ, rec *recorded) error {
 	if err != nil {
 		return err
 	}
-	rec.deps = append(rec.deps, deps...)
 	if size > 0 {
 		rec.content = make([]byte, 0, size)
 		for _, e := range edits {
 			rec.content = append(rec.content, rec.now.data[e.B0:e.B1]...)
 		}
 	}
-	rec.file.Hunks, rec.file.Size, rec.file.Content = hunks, uint64(size), hashOf(rec.content)
+	rec.wrote(hunks, deps)
 	return nil
+}
+
+// wrote takes in what an edited text's hunks are. What they insert is the record's content.
+func (rec *recorded) wrote(hunks []change.Hunk, deps []uint32) {
+	rec.text = deps
+	rec.deps = append(rec.deps, deps...)
+	rec.file.Hunks, rec.file.Size, rec.file.Content = hunks, uint64(len(rec.content)), hashOf(rec.content)
+}
+
+// recordPage finds the hunks of a text with open conflicts: a block that stands unchanged stays open, one that is edited away
+// is solved by what stands there now.
+func (r *Repo) recordPage(d *diff.Differ, rec *recorded) error {
+	l := rec.weave
+	view, page, err := r.page(rec.old.File, l, r.newReach())
+	if err != nil {
+		return err
+	}
+	segments, parts, err := page.Cut(rec.now.data)
+	if err != nil {
+		return halfBlock(rec.now.path, err)
+	}
+	t := &texts{r: r, l: l}
+	edits := make([][]weave.Edit, len(segments))
+	for i := range segments {
+		var before []byte
+		for _, s := range segments[i].Text {
+			b, err := t.run(&weave.Run{Change: s.Change, Off: s.Off, Len: s.Len})
+			if err != nil {
+				return err
+			}
+			before = append(before, b...)
+		}
+		for _, e := range d.Lines(before, parts[i], diff.Options{}) {
+			edits[i] = append(edits[i], weave.Edit{A0: e.AOff0, A1: e.AOff1, B0: e.BOff0, B1: e.BOff1})
+			rec.content = append(rec.content, parts[i][e.BOff0:e.BOff1]...)
+			rec.added += e.B1 - e.B0
+			rec.deleted += e.A1 - e.A0
+		}
+	}
+	hunks, deps, err := view.Record(segments, edits)
+	if err != nil {
+		return err
+	}
+	rec.wrote(hunks, deps)
+	return nil
+}
+
+// halfBlock says what to do about a block of which a part was edited away.
+func halfBlock(path string, err error) error {
+	var half *weave.HalfBlockError
+	if !errors.As(err, &half) {
+		return err
+	}
+	return &Error{Text: fmt.Sprintf("%s holds a part of conflict %s: the line %s", safepath.Quote(path), half.Block, safepath.Quote(half.Mark)),
+		Next: "Edit the marks of that conflict away to settle it. To leave it open, put its block back as it was: oxy discard " + safepath.Quote(path), Err: err}
 }
 
 // over names the values that ops on some registers replace.
@@ -174,12 +233,6 @@ func withoutOwner(deps []uint32, owner uint32) []uint32 {
 		return []uint32{owner}
 	}
 	return rest
-}
-
-// pathDeps adds, for a file that comes to a path, whoever took another file away from there, from above or from beneath.
-func pathDeps(deps []uint32, t state.Tree, path string) ([]uint32, error) {
-	by, err := t.Vacated(path)
-	return append(deps, by...), err
 }
 
 // draft puts the files together: the ordinals, in the order of the paths, and the directories that moved whole.

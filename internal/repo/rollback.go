@@ -144,7 +144,7 @@ func (t *tx) undoing(f *fuse, p uint32) (*change.Change, []uint32, error) {
 		if err := n.act(x, did.Writes, len(did.Hunks) > 0, dead); err != nil {
 			return nil, nil, err
 		}
-		if len(did.Hunks) == 0 {
+		if !touchesText(o.change, did) {
 			continue
 		}
 		if err := f.load(x); err != nil {

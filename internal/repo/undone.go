@@ -6,7 +6,6 @@ import (
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/store"
-	"github.com/oxy-vcs/oxy/internal/weave"
 )
 
 // undoing reports whether change n takes another back.
@@ -44,32 +43,6 @@ type originOf struct {
 	undone uint32 // by the change that was asked about, with undoes
 	taken  bool   // an odd number of undoings lies between
 	files  []change.File
-}
-
-// patchOf is what change n, which touches a file, does to its text; ok is false if it does nothing.
-func (r *Repo) patchOf(n uint32, id change.FileID) (p weave.Patch, ok bool, err error) {
-	b, err := r.bodyOf(n)
-	if err != nil {
-		return p, false, storeError(err)
-	}
-	if b.undoes == NoState {
-		i, ok := b.file(id)
-		if !ok || len(b.files[i].Hunks) == 0 {
-			return p, false, nil
-		}
-		return weave.Patch{Source: sourceOf(n, uint32(i), &b.files[i]), Hunks: b.files[i].Hunks}, true, nil
-	}
-	o, err := r.origin(n)
-	if err != nil {
-		return p, false, err
-	}
-	for i := range o.files {
-		if o.files[i].ID == id {
-			p, ok := undoingPatch(n, b, id, &o.files[i])
-			return p, ok, nil
-		}
-	}
-	return p, false, nil
 }
 
 // file finds what a change does to a file.
