@@ -36,29 +36,21 @@ A conflict is part of what is recorded: one may commit, merge and share with it,
 			if err != nil {
 				return err
 			}
-			list, err := a.openConflicts(r, paths)
+			s, err := r.Status(a.interruptible(), repo.StatusOptions{Paths: paths})
 			if err != nil {
 				return notRecording(err)
 			}
+			s.Conflicts = conflictsBeneath(s.Conflicts, paths)
 			if a.json {
-				err = a.conflictsJSON(list)
+				err = a.conflictsJSON(s.Conflicts)
 			} else {
-				err = a.conflictsText(list)
+				err = a.conflictsText(s)
 			}
-			return differs(err, exitCode, len(list))
+			return differs(err, exitCode, len(s.Conflicts))
 		},
 	}
 	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit 1 if there are any")
 	return c
-}
-
-// openConflicts gives the conflicts of the working copy beneath paths; none: all.
-func (a *app) openConflicts(r *repo.Repo, paths []string) ([]repo.Conflict, error) {
-	s, err := r.Status(a.interruptible(), repo.StatusOptions{Paths: paths})
-	if err != nil {
-		return nil, err
-	}
-	return conflictsBeneath(s.Conflicts, paths), nil
 }
 
 // conflictsBeneath gives those of some conflicts whose file is shown, or has its place, at or beneath one of some paths;
@@ -77,7 +69,8 @@ func beneath(path, dir string) bool {
 	return dir == "" || path == dir || strings.HasPrefix(path, dir+"/")
 }
 
-func (a *app) conflictsText(list []repo.Conflict) error {
+func (a *app) conflictsText(s *repo.Status) error {
+	list, edited := s.Conflicts, editedPaths(s)
 	if len(list) == 0 {
 		return a.out.printf("No conflicts.\n")
 	}
@@ -89,7 +82,7 @@ func (a *app) conflictsText(list []repo.Conflict) error {
 		if i > 0 {
 			b = append(b, '\n')
 		}
-		a.out.buf = a.appendConflict(b, &list[i])
+		a.out.buf = a.appendConflict(b, &list[i], edited)
 		if err := a.out.spill(); err != nil {
 			return err
 		}
@@ -133,12 +126,9 @@ func nextForConflicts(list []repo.Conflict) string {
 }
 
 // appendConflict appends a conflict with its sides.
-func (a *app) appendConflict(dst []byte, c *repo.Conflict) []byte {
+func (a *app) appendConflict(dst []byte, c *repo.Conflict, edited map[string]bool) []byte {
 	p := a.colours()
-	dst = append(dst, p.Red...)
-	dst = a.appendConflictPlace(dst, c)
-	dst = append(dst, p.Reset...)
-	dst = append(append(dst, ": "...), conflictWords(a, c)...)
+	dst = a.appendConflictRow(dst, c, edited)
 	dst = append(append(append(append(dst, "  ("...), p.Yellow...), c.ID...), p.Reset...)
 	dst = append(dst, ")\n"...)
 	for i := range c.Sides {
@@ -147,16 +137,37 @@ func (a *app) appendConflict(dst []byte, c *repo.Conflict) []byte {
 	return dst
 }
 
-func (a *app) appendConflictPlace(dst []byte, c *repo.Conflict) []byte {
-	dst = a.show().append(dst, c.Path)
-	if c.Line > 0 {
+// appendConflictRow appends where a conflict is, and what is to decide. Where a person edited the file since, the line that
+// its marks begin at in the recorded one means nothing any more.
+func (a *app) appendConflictRow(dst []byte, c *repo.Conflict, edited map[string]bool) []byte {
+	p := a.colours()
+	dst = a.show().append(append(dst, p.Red...), c.Path)
+	if c.Line > 0 && !edited[c.Path] {
 		dst = fmt.Appendf(dst, ":%d", c.Line)
+	}
+	dst = append(append(append(dst, p.Reset...), ": "...), a.conflictWords(c)...)
+	if edited[c.Path] && !c.Settled {
+		dst = append(dst, "; edited since"...)
 	}
 	return dst
 }
 
+// editedPaths gives the files that differ from what is recorded.
+func editedPaths(s *repo.Status) map[string]bool {
+	if len(s.Conflicts) == 0 {
+		return nil
+	}
+	out := make(map[string]bool, len(s.Files))
+	for i := range s.Files {
+		if old := s.Files[i].Old; old != nil {
+			out[old.Path] = true
+		}
+	}
+	return out
+}
+
 // conflictWords says what is to decide.
-func conflictWords(a *app, c *repo.Conflict) string {
+func (a *app) conflictWords(c *repo.Conflict) string {
 	words := ""
 	switch c.Kind {
 	case "text":
@@ -249,13 +260,9 @@ func (a *app) appendWho(dst []byte, nums []uint32) []byte {
 }
 
 // appendConflictRows appends a line for each conflict.
-func (a *app) appendConflictRows(dst []byte, list []repo.Conflict) []byte {
-	p := a.colours()
+func (a *app) appendConflictRows(dst []byte, list []repo.Conflict, edited map[string]bool) []byte {
 	for i := range list {
-		dst = append(append(dst, "  "...), p.Red...)
-		dst = a.appendConflictPlace(append(dst, "C "...), &list[i])
-		dst = append(append(dst, p.Reset...), ": "...)
-		dst = append(append(dst, conflictWords(a, &list[i])...), '\n')
+		dst = append(a.appendConflictRow(append(dst, "  C "...), &list[i], edited), '\n')
 	}
 	return dst
 }

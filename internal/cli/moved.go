@@ -44,7 +44,7 @@ func (a *app) movedFiles(res *repo.MoveResult, dryRun bool) error {
 	}
 	if len(res.Conflicts) > 0 {
 		b = fmt.Appendf(b, "\n%s to decide:\n", plural(len(res.Conflicts), "conflict"))
-		b = a.appendConflictRows(b, res.Conflicts)
+		b = a.appendConflictRows(b, res.Conflicts, nil)
 		if !dryRun {
 			b = append(append(b, "\noxy conflicts shows the sides. "...), nextForConflicts(res.Conflicts)...)
 		}

@@ -163,7 +163,7 @@ func (a *app) statusLong(s *repo.Status) error {
 	section := func(title string) { b = append(append(append(b, '\n'), title...), '\n') }
 	if len(s.Conflicts) > 0 {
 		section("Conflicts (oxy conflicts shows the sides):")
-		b = a.appendConflictRows(b, s.Conflicts)
+		b = a.appendConflictRows(b, s.Conflicts, editedPaths(s))
 	}
 	if len(s.Files) > 0 {
 		section("Changed:")
