@@ -44,7 +44,7 @@ message records nothing.`,
 	c.Flags().StringArrayVar(&flags.hunks, "hunk", nil, "record the hunk with this `ID` and no other; may be given again")
 	c.Flags().BoolVarP(&flags.interactive, "interactive", "i", false, "ask for each hunk")
 	c.Flags().StringVar(&flags.author, "author", "", "record another `\"NAME <EMAIL>\"`")
-	c.Flags().StringVar(&flags.date, "date", "", "record another `DATE`")
+	c.Flags().StringVar(&flags.date, "date", "", "record another `DATE`; OXY_DATE is one for all")
 	return c
 }
 
@@ -174,15 +174,26 @@ func (f *commitFlags) fill(a *app, opt *repo.CommitOptions) error {
 		}
 		opt.Author = &p
 	}
-	if f.date != "" {
-		t, err := ui.ParseDate(f.date, a.now())
-		if err != nil {
-			return usage("commit", "--date: %v", err)
-		}
-		_, offset := t.Zone()
-		opt.Time = &change.Time{Sec: t.Unix(), Zone: int16(offset / 60)}
+	var err error
+	opt.Time, err = a.dateOf("commit", f.date)
+	return err
+}
+
+// dateOf is the time of a change that a command makes: what --date says, else what OXY_DATE does, else nil, for now.
+func (a *app) dateOf(verb, flag string) (*change.Time, error) {
+	from := "--date"
+	if flag == "" {
+		flag, from = a.env.Get("OXY_DATE"), "OXY_DATE"
 	}
-	return nil
+	if flag == "" {
+		return nil, nil
+	}
+	t, err := ui.ParseDate(flag, a.now())
+	if err != nil {
+		return nil, usage(verb, "%s: %v", from, err)
+	}
+	_, offset := t.Zone()
+	return &change.Time{Sec: t.Unix(), Zone: int16(offset / 60)}, nil
 }
 
 func (a *app) readMessage(name string) ([]byte, error) {

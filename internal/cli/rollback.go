@@ -28,6 +28,10 @@ Without -m the message says what is undone. To have a change gone as if it had n
 					return emptyMessage("rollback")
 				}
 			}
+			var err error
+			if opt.Time, err = a.dateOf("rollback", ""); err != nil {
+				return err
+			}
 			r, err := a.open()
 			if err != nil {
 				return err
