@@ -14,6 +14,7 @@ var below = map[string][]string{
 	"internal/timings":  {},
 	"internal/safepath": {"internal/vfs"},
 	"internal/change":   {"internal/safepath"},
+	"internal/sign":     {"internal/change", "internal/vfs"},
 	"internal/diff":     {"internal/change", "internal/safepath"},
 	"internal/weave":    {"internal/change", "internal/diff", "internal/oracle"},
 	"internal/store":    {"internal/change", "internal/safepath", "internal/vfs"},

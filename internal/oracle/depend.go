@@ -6,10 +6,25 @@ import (
 	"strings"
 )
 
-// finish names the hunks' effects and finds what the change, recorded on a state, depends on: the change that it undoes; the
+// finish finds what a change recorded on a state depends on.
+func (w *World) finish(s *State, c *Change) {
+	deps := w.Needs(s, c)
+	past := Set{}
+	for d := range deps {
+		past = past.Union(w.Changes[d].Past).With(d)
+	}
+	c.Know(past, w.Live(past))
+	for _, d := range deps.Sorted() {
+		if !slices.ContainsFunc(deps.Sorted(), func(e uint32) bool { return w.Changes[e].Past[d] }) {
+			c.Deps = append(c.Deps, d)
+		}
+	}
+}
+
+// Needs names the effects of a change's hunks and finds what it depends on for them: the change that it undoes; the
 // owners of all lines that it names, and the deleters whose deletions it takes back; every change with a hunk that
 // meets one of its own where either adds; the participants of an open region whose hull a gap of its own meets.
-func (w *World) finish(s *State, c *Change) {
+func (w *World) Needs(s *State, c *Change) Set {
 	deps := Set{}
 	own := func(x Line) {
 		if x.Change != None && x.Change != c.Num {
@@ -40,22 +55,14 @@ func (w *World) finish(s *State, c *Change) {
 			}
 		}
 		for _, r := range s.Regions {
-			if s.meet(h.Span, r.Hull) {
+			if !w.loose.noRegion && s.meet(h.Span, r.Hull) {
 				for _, p := range r.Pairs {
 					deps[p[0].Change], deps[p[1].Change] = true, true
 				}
 			}
 		}
 	}
-	for d := range deps {
-		c.Past = c.Past.Union(w.Changes[d].Past).With(d)
-	}
-	c.stood = w.Live(c.Past)
-	for _, d := range deps.Sorted() {
-		if !slices.ContainsFunc(deps.Sorted(), func(e uint32) bool { return w.Changes[e].Past[d] }) {
-			c.Deps = append(c.Deps, d)
-		}
-	}
+	return deps
 }
 
 // nameEffect says what a hunk does, in words that are equal for two that do the same; a line's class is the effect of
@@ -78,7 +85,9 @@ func (w *World) words(h *Hunk) string {
 	at := map[Line]int{}
 	for i, n := range h.Ins {
 		at[n.Line] = i
-		if k, own := at[n.Parent]; own {
+		if k, own := at[n.Parent]; w.loose.literalTwin {
+			fmt.Fprint(&b, i)
+		} else if own {
 			fmt.Fprint(&b, "~", k)
 		} else {
 			fmt.Fprint(&b, n.Parent, n.Right)

@@ -97,7 +97,7 @@ func (h *history) edited(e Event) {
 
 func (h *history) fresh(c *Change, after *State) {
 	for _, p := range after.Pairs() {
-		if p.names(c.Num) {
+		if p.Names(c.Num) {
 			h.fault("a fresh record conflicts with nothing", "pair %v", p)
 		}
 	}

@@ -65,6 +65,13 @@ type World struct {
 	rng     *rand.Rand
 	text    map[Line]string
 	class   map[Line]string // of a line: what its twins share with it
+	loose   loose
+}
+
+// loose puts back a first wording of one definition each, so that a test can see the laws find it out.
+type loose struct {
+	noRegion    bool // a record does not depend on the open region that its gap meets
+	literalTwin bool // twins share their text, wherever it hangs
 }
 
 // NewWorld is a world without changes. rng gives them their hashes.
@@ -77,13 +84,27 @@ func (w *World) Text(x Line) string { return w.text[x] }
 
 // begin makes a change without hunks, with a hash of its own.
 func (w *World) begin(undoes uint32) *Change {
-	c := &Change{Num: uint32(len(w.Changes)), Undoes: undoes, Past: Set{}, named: map[Pair]bool{}}
-	for c.Hash == 0 || slices.ContainsFunc(w.Changes, func(o *Change) bool { return o.Hash == c.Hash }) {
-		c.Hash = w.rng.Uint32() >> 8
+	hash := uint32(0)
+	for hash == 0 || slices.ContainsFunc(w.Changes, func(o *Change) bool { return o.Hash == hash }) {
+		hash = w.rng.Uint32() >> 8
 	}
+	return w.Begin(hash, undoes)
+}
+
+// Begin makes a change without hunks. Where a text is one of many, each is a world of its own, in which every change has
+// its number whether it touches the text or not; Write or Undo fill in what it does, Needs says what for that it depends
+// on, and Know tells it what it depends on for the sake of all texts.
+func (w *World) Begin(hash, undoes uint32) *Change {
+	c := &Change{Num: uint32(len(w.Changes)), Hash: hash, Undoes: undoes, Past: Set{}, named: map[Pair]bool{}}
 	w.Changes = append(w.Changes, c)
 	return c
 }
+
+// Forget takes a change's hunks back.
+func (c *Change) Forget() { c.Hunks, c.named = nil, map[Pair]bool{} }
+
+// Know sets the past of a change, and what of it was not undone there.
+func (c *Change) Know(past, stood Set) { c.Past, c.stood = past, stood }
 
 // Reaches reports whether b is a or in a's past.
 func (w *World) Reaches(a, b uint32) bool { return a == b || w.Changes[a].Past[b] }

@@ -20,8 +20,8 @@ func pairOf(a, b Act) Pair {
 
 func (w *World) hunk(a Act) *Hunk { return w.Changes[a.Change].Hunks[a.Hunk] }
 
-// names reports whether one of the pair's changes is c.
-func (p Pair) names(c uint32) bool { return p[0].Change == c || p[1].Change == c }
+// Names reports whether one of the pair's changes is c.
+func (p Pair) Names(c uint32) bool { return p[0].Change == c || p[1].Change == c }
 
 // clash reports whether two hunks conflict if their changes are concurrent: they meet, one adds, and their effects
 // differ. The undoing of a change that the other does not build on clashes with nothing of it, nor do two undoings of one.

@@ -13,22 +13,32 @@ var ErrHalfBlock = errors.New("the text holds part of a block")
 // Record makes the change that turns what a set shows into want: nil when nothing differs. A block that stands in want
 // stays open; one that does not is solved.
 func (w *World) Record(s Set, want []string) (*Change, error) {
-	r := recorder{w: w, State: w.Render(s), c: w.begin(None), rightOf: map[Line]bool{}}
-	for c := range s {
+	st, c := w.Render(s), w.begin(None)
+	err := w.Write(st, c, want)
+	if err != nil || len(c.Hunks) == 0 {
+		w.Changes = w.Changes[:c.Num]
+		return nil, err
+	}
+	w.finish(st, c)
+	return c, nil
+}
+
+// Write gives a change the hunks that turn what a state shows into want.
+func (w *World) Write(st *State, c *Change, want []string) error {
+	r := recorder{w: w, State: st, c: c, rightOf: map[Line]bool{}}
+	for c := range st.In {
 		for _, h := range w.Changes[c].Hunks {
 			for _, n := range h.Ins {
 				r.rightOf[n.Parent] = r.rightOf[n.Parent] || n.Right
 			}
 		}
 	}
-	err := r.file(want)
-	if err != nil || len(r.c.Hunks) == 0 {
-		w.Changes = w.Changes[:r.c.Num]
-		return nil, err
+	c.Forget()
+	if err := r.file(want); err != nil {
+		return err
 	}
 	r.coalesce()
-	w.finish(r.State, r.c)
-	return r.c, nil
+	return nil
 }
 
 type recorder struct {
@@ -62,7 +72,7 @@ func (r *recorder) file(want []string) error {
 
 // segment records what lies between two blocks that stay, or the file's ends.
 func (r *recorder) segment(l, end Line, items []Item, want []string) error {
-	if slices.ContainsFunc(want, isMark) {
+	if slices.ContainsFunc(want, r.isMark) {
 		return ErrHalfBlock
 	}
 	var kept []Line
@@ -168,12 +178,19 @@ func (r *recorder) coalesce() {
 	r.c.Hunks = out
 }
 
-// Rollback records that p is undone. Its hunks only say where it acts.
+// Rollback records that p is undone.
 func (w *World) Rollback(s Set, p uint32) *Change {
-	st := w.Render(s)
-	c := w.begin(p)
-	after := w.Look(st.Order, s.With(c.Num))
-	touched := w.touched(p)
+	st, c := w.Render(s), w.begin(p)
+	w.Undo(st, c)
+	w.finish(st, c)
+	return c
+}
+
+// Undo gives a change that undoes another its hunks, which only say where it acts.
+func (w *World) Undo(st *State, c *Change) {
+	after := w.Look(st.Order, st.In.With(c.Num))
+	touched := w.touched(c.Undoes)
+	c.Hunks = nil
 	h, used := &Hunk{Span: Span{L: change.Start}}, false
 	for _, x := range append(slices.Clip(st.Order), change.End) {
 		moved := st.shown[x] != after.shown[x]
@@ -187,8 +204,6 @@ func (w *World) Rollback(s Set, p uint32) *Change {
 			h.Gain = h.Gain || moved && after.shown[x]
 		}
 	}
-	w.finish(st, c)
-	return c
 }
 
 // touched is the lines that a change names, or what it undoes does.

@@ -63,12 +63,12 @@ func (r *Region) Name() string {
 }
 
 func (r *Region) has(c uint32) bool {
-	return slices.ContainsFunc(r.Pairs, func(p Pair) bool { return p.names(c) })
+	return slices.ContainsFunc(r.Pairs, func(p Pair) bool { return p.Names(c) })
 }
 
 // takes tells which end of a pair change c builds on: -1 or 1; 0 when on neither or on both.
 func (w *World) takes(c uint32, p Pair) int {
-	for w.Changes[c].Undoes != None && !p.names(c) { // an undoing stands where the undone stood
+	for w.Changes[c].Undoes != None && !p.Names(c) { // an undoing stands where the undone stood
 		c = w.Changes[c].Undoes
 	}
 	a, b := w.Reaches(c, p[0].Change), w.Reaches(c, p[1].Change)
@@ -239,6 +239,26 @@ func (r *Region) lines(side *View) (out []Line) {
 		if r.shows(side, x) {
 			out = append(out, x)
 		}
+	}
+	return
+}
+
+// Texts is what each side shows in the block, in their order.
+func (r *Region) Texts() (out [][]string) {
+	for _, s := range r.Sides {
+		var text []string
+		for _, x := range r.lines(s.view) {
+			text = append(text, r.whole.w.text[x])
+		}
+		out = append(out, text)
+	}
+	return
+}
+
+// Base is what the base shows in the block.
+func (r *Region) Base() (out []string) {
+	for _, x := range r.lines(r.base) {
+		out = append(out, r.whole.w.text[x])
 	}
 	return
 }

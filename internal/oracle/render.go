@@ -43,6 +43,12 @@ func (w *World) Render(s Set) *State {
 // The marks that begin the lines around a block's parts.
 var marks = [...]string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"}
 
+// isMark reports whether a line is a mark of one of the state's blocks.
+func (s *State) isMark(line string) bool {
+	line = strings.TrimSuffix(line, "\n")
+	return isMark(line) && slices.ContainsFunc(s.Items, func(it Item) bool { return it.Block != nil && slices.Contains(it.Lines, line) })
+}
+
 func isMark(line string) bool {
 	return slices.ContainsFunc(marks[:], func(m string) bool { return strings.HasPrefix(line, m) })
 }

@@ -158,7 +158,7 @@ func (w *work) make(author change.Person) (uint32, error) {
 	if w.general {
 		b = &body{undoes: NoState, files: w.allFiles(), contents: w.allContents(), message: c.Message}
 	}
-	texts, err := w.sink.contents(w.recs)
+	texts, err := w.sink.contents(c.Files, w.allContents())
 	if err != nil {
 		return 0, err
 	}

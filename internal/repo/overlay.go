@@ -233,7 +233,7 @@ func (o *overlay) finish() (state.Tree, error) {
 			at[t.now.Path] = e
 		}
 	}
-	if len(at)+len(lost) == 0 && o.base.Len() == 0 {
+	if len(at)+len(lost) == 0 && o.base.Root() == (state.Root{}) {
 		return o.build()
 	}
 	for i := range o.added {

@@ -12,8 +12,8 @@ import (
 // extra is what a record does to a file beyond what the disk shows: a hidden twin goes with the one that is shown, a name is
 // confirmed, a conflict is settled.
 type extra struct {
-	file change.File
-	was  *fused // in the state that the record stands on
+	file    change.File
+	content []byte // of a body that is settled; nil when it is in the store already
 }
 
 // reconcile completes a record on a state in which files were changed side by side: it names all values that each op
@@ -71,7 +71,7 @@ func (w *work) opsOf(x *fused) *change.File {
 			return &w.extra[i].file
 		}
 	}
-	w.extra = append(w.extra, extra{file: change.File{ID: x.id}, was: x})
+	w.extra = append(w.extra, extra{file: change.File{ID: x.id}})
 	return &w.extra[len(w.extra)-1].file
 }
 
@@ -172,12 +172,7 @@ func (w *work) settleOne(c *Conflict, x *fused) error {
 			f.Writes, f.Exec = f.Writes&^change.Keep|change.WritesMode, x.was.entry.Exec
 		}
 	case "body":
-		if f := w.opsOf(x); f.Writes&change.WritesBody == 0 {
-			f.Writes, f.Kind = f.Writes&^change.Keep|change.WritesBody, x.was.entry.Kind
-			if f.Kind != change.Text {
-				f.Size, f.Content = x.was.entry.Size, x.was.entry.Hash
-			}
-		}
+		return w.settleBody(x)
 	case "life":
 		if f := w.opsOf(x); f.Writes == 0 && len(f.Hunks) == 0 {
 			f.Writes = change.Keep
@@ -200,6 +195,35 @@ func (w *work) settleOne(c *Conflict, x *fused) error {
 		}
 	}
 	return nil
+}
+
+// settleBody has the record write the body that is shown, unless it writes another.
+func (w *work) settleBody(x *fused) error {
+	f := w.opsOf(x)
+	if f.Writes&change.WritesBody != 0 {
+		return nil
+	}
+	e := &x.was.entry
+	f.Writes, f.Kind = f.Writes&^change.Keep|change.WritesBody, e.Kind
+	if e.Kind == change.Text {
+		return nil
+	}
+	f.Size, f.Content = e.Size, e.Hash
+	if e.Size >= inlineBelow { // it is in the store by itself
+		return nil
+	}
+	content, err := w.t.r.content(nil, e)
+	for i := range w.recs {
+		if old := w.recs[i].old; old != nil && old.File == x.id {
+			w.recs[i].content = content
+		}
+	}
+	for i := range w.extra {
+		if w.extra[i].file.ID == x.id {
+			w.extra[i].content = content
+		}
+	}
+	return err
 }
 
 // gone tells whether the record removes a file.
@@ -302,7 +326,10 @@ func (w *work) allContents() [][]byte {
 	for i := range w.recs {
 		out = append(out, w.recs[i].content)
 	}
-	return append(out, make([][]byte, len(w.extra))...)
+	for i := range w.extra {
+		out = append(out, w.extra[i].content)
+	}
+	return out
 }
 
 // correct adds what is missing: a place for each file that would not be shown where the disk has it, or that stands aside and

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/store"
 )
 
@@ -34,32 +35,32 @@ func (s *sink) flush() error {
 	return errors.Join(errs...)
 }
 
-// contents stores what is still in memory. Small contents are returned, in the order of the files, to lie in the change's
-// own frame, when they are few and none of their like went into the store before.
-func (s *sink) contents(recs []recorded) ([]byte, error) {
+// contents stores what is still in memory of what a change's files bring; nil is in the store already. Small contents are
+// returned, in the order of the files, to lie in the change's own frame, when they are few and none of their like went into
+// the store before.
+func (s *sink) contents(files []change.File, contents [][]byte) ([]byte, error) {
 	total, inline := 0, true
-	for i := range recs {
-		rec := &recs[i]
-		small := rec.file.Size > 0 && rec.file.Size < inlineBelow
-		if small && rec.content == nil {
+	for i := range files {
+		small := files[i].Size > 0 && files[i].Size < inlineBelow
+		if small && contents[i] == nil {
 			inline = false
 		} else if small {
-			total += len(rec.content)
+			total += len(contents[i])
 		}
 	}
 	inline = inline && total <= inlineTotal
 	var texts []byte
 	p := s.packer()
-	for i := range recs {
-		rec := &recs[i]
-		if rec.file.Size == 0 || rec.content == nil {
+	for i := range files {
+		f := &files[i]
+		if f.Size == 0 || contents[i] == nil {
 			continue
 		}
-		if inline && rec.file.Size < inlineBelow {
-			texts = append(texts, rec.content...)
+		if inline && f.Size < inlineBelow {
+			texts = append(texts, contents[i]...)
 			continue
 		}
-		if err := p.Put(rec.file.Content, rec.content); err != nil {
+		if err := p.Put(f.Content, contents[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -72,27 +72,23 @@ type pageWriter struct {
 	next  int             // block
 }
 
-// read gathers all text, and learns from it what line breaks the file has and what looks like a mark.
+// read gathers all text. A block's marks end as the first of its own lines that ends: so an edit elsewhere never changes a
+// block.
 func (w *pageWriter) read() (err error) {
 	w.shown = make([][]byte, len(w.p.v.Items))
-	var eol []byte
-	ends := func(b []byte) {
-		if i := bytes.IndexByte(b, '\n'); i >= 0 && eol == nil {
-			eol = breakAt(b, i)
-		}
-	}
 	for i, it := range w.p.v.Items {
 		if it.Block == nil {
 			if w.shown[i], err = w.bytes([]change.Stretch{it.Stretch}); err != nil {
 				return err
 			}
-			ends(w.shown[i])
-			if k := bytes.LastIndexByte(w.shown[i], '\n'); k >= 0 {
-				eol = breakAt(w.shown[i], k)
-			}
 			continue
 		}
 		b := written{block: it.Block, sides: make([][]byte, len(it.Block.Sides))}
+		ends := func(text []byte) {
+			if i := bytes.IndexByte(text, '\n'); i >= 0 && b.eol == nil {
+				b.eol = breakAt(text, i)
+			}
+		}
 		for k, s := range it.Block.Sides {
 			if b.sides[k], err = w.bytes(s.Show); err != nil {
 				return err
@@ -102,17 +98,10 @@ func (w *pageWriter) read() (err error) {
 		if b.base, err = w.bytes(it.Block.Base); err != nil {
 			return err
 		}
-		ends(b.base)
-		b.eol = eol
-		w.p.blocks = append(w.p.blocks, b)
-	}
-	if eol == nil {
-		eol = []byte("\n")
-	}
-	for i := range w.p.blocks {
-		if w.p.blocks[i].eol == nil { // nothing before it breaks
-			w.p.blocks[i].eol = eol
+		if ends(b.base); b.eol == nil {
+			b.eol = []byte("\n")
 		}
+		w.p.blocks = append(w.p.blocks, b)
 	}
 	return nil
 }
