@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,7 +44,7 @@ message records nothing.`,
 	c.Flags().StringArrayVar(&flags.hunks, "hunk", nil, "record the hunk with this `ID` and no other; may be given again")
 	c.Flags().BoolVarP(&flags.interactive, "interactive", "i", false, "ask for each hunk")
 	c.Flags().StringVar(&flags.author, "author", "", "record another `\"NAME <EMAIL>\"`")
-	c.Flags().StringVar(&flags.date, "date", "", "record another `DATE`")
+	c.Flags().StringVar(&flags.date, "date", "", "record another `DATE`; OXY_DATE is one for all")
 	return c
 }
 
@@ -87,7 +88,15 @@ func (a *app) commit(flags *commitFlags, args []string) error {
 			return nil
 		}
 	}
+	before, err := r.Base()
+	if err != nil {
+		return err
+	}
 	done, err := r.Commit(ctx, opt)
+	if err != nil {
+		return err
+	}
+	conflicts, decided, err := a.decided(before, done.State)
 	if err != nil {
 		return err
 	}
@@ -96,9 +105,49 @@ func (a *app) commit(flags *commitFlags, args []string) error {
 	}
 	if a.json {
 		done.Warnings = append(said, done.Warnings...)
-		return a.printJSON(newCommit(done))
+		j := newCommit(done)
+		j.Decided = decided
+		if j.Conflicts, err = a.newConflicts(conflicts); err != nil {
+			return err
+		}
+		return a.printJSON(j)
 	}
-	return a.committed(r, done)
+	if err := a.committed(done); err != nil {
+		return err
+	}
+	a.out.buf = appendDecided(a.out.buf, decided, len(conflicts))
+	return a.out.spill()
+}
+
+// decided gives the conflicts that a state still has, and how many another had that it has not.
+func (a *app) decided(before, after repo.StateRef) (left []repo.Conflict, decided int, err error) {
+	was, err := a.repo.Conflicts(before)
+	if err != nil {
+		return nil, 0, err
+	}
+	if left, err = a.repo.Conflicts(after); err != nil {
+		return nil, 0, err
+	}
+	for i := range was {
+		if !slices.ContainsFunc(left, func(c repo.Conflict) bool { return c.File == was[i].File && c.ID == was[i].ID }) {
+			decided++
+		}
+	}
+	return left, decided, nil
+}
+
+func appendDecided(dst []byte, decided, left int) []byte {
+	if decided > 0 {
+		dst = fmt.Appendf(dst, " %s decided", plural(decided, "conflict"))
+		if left == 0 {
+			dst = append(dst, ", none is left"...)
+		}
+		dst = append(dst, '\n')
+	}
+	if left > 0 {
+		dst = fmt.Appendf(dst, " %s left to decide: oxy conflicts lists them\n", plural(left, "conflict"))
+	}
+	return dst
 }
 
 // fill reads what the flags say of message, author and date.
@@ -116,7 +165,7 @@ func (f *commitFlags) fill(a *app, opt *repo.CommitOptions) error {
 		opt.Message = tidy(string(b))
 	}
 	if opt.Message == "" && (len(f.messages) > 0 || f.file != "") {
-		return emptyMessage()
+		return emptyMessage("commit")
 	}
 	if f.author != "" {
 		p, ok := parsePerson(f.author)
@@ -125,15 +174,26 @@ func (f *commitFlags) fill(a *app, opt *repo.CommitOptions) error {
 		}
 		opt.Author = &p
 	}
-	if f.date != "" {
-		t, err := ui.ParseDate(f.date, a.now())
-		if err != nil {
-			return usage("commit", "--date: %v", err)
-		}
-		_, offset := t.Zone()
-		opt.Time = &change.Time{Sec: t.Unix(), Zone: int16(offset / 60)}
+	var err error
+	opt.Time, err = a.dateOf("commit", f.date)
+	return err
+}
+
+// dateOf is the time of a change that a command makes: what --date says, else what OXY_DATE does, else nil, for now.
+func (a *app) dateOf(verb, flag string) (*change.Time, error) {
+	from := "--date"
+	if flag == "" {
+		flag, from = a.env.Get("OXY_DATE"), "OXY_DATE"
 	}
-	return nil
+	if flag == "" {
+		return nil, nil
+	}
+	t, err := ui.ParseDate(flag, a.now())
+	if err != nil {
+		return nil, usage(verb, "%s: %v", from, err)
+	}
+	_, offset := t.Zone()
+	return &change.Time{Sec: t.Unix(), Zone: int16(offset / 60)}, nil
 }
 
 func (a *app) readMessage(name string) ([]byte, error) {
@@ -158,8 +218,8 @@ func (a *app) readMessage(name string) ([]byte, error) {
 	return b, nil
 }
 
-func emptyMessage() error {
-	return &repo.Error{Text: "the message is empty; nothing was recorded", Next: "Say what the change does: oxy commit -m TEXT", No: true}
+func emptyMessage(verb string) error {
+	return &repo.Error{Text: "the message is empty; nothing was recorded", Next: "Say what the change does: oxy " + verb + " -m TEXT", No: true}
 }
 
 // parsePerson reads `NAME <EMAIL>`.
@@ -217,22 +277,16 @@ func size(n int64) string {
 }
 
 // committed tells what was recorded.
-func (a *app) committed(r *repo.Repo, done *repo.CommitResult) error {
-	short := a.short(done.ID)
-	first, err := a.firstLine(done.ID)
+func (a *app) committed(done *repo.CommitResult) error {
+	n, err := a.repo.ResolveChange(done.ID.String())
 	if err != nil {
 		return err
 	}
-	p := a.colours()
-	b := append([]byte(nil), '[')
-	if done.Bookmark != "" {
-		b = appendQuoted(b, done.Bookmark)
-		b = append(b, ' ')
+	info, err := a.repo.Info(n)
+	if err != nil {
+		return err
 	}
-	b = append(append(append(b, p.Yellow...), short...), p.Reset...)
-	b = append(b, "] "...)
-	b = ui.AppendClean(b, first)
-	b = append(b, '\n', ' ')
+	b := append(a.appendRecorded(nil, done.Bookmark, info), ' ')
 	b = append(b, plural(len(done.Files), "file")...)
 	moved := 0
 	for i := range done.Files {
@@ -264,32 +318,23 @@ func (a *app) committed(r *repo.Repo, done *repo.CommitResult) error {
 	return err
 }
 
+// appendRecorded appends the change that was recorded, and on which bookmark.
+func (a *app) appendRecorded(dst []byte, bookmark string, c *repo.ChangeInfo) []byte {
+	p := a.colours()
+	dst = append(dst, '[')
+	if bookmark != "" {
+		dst = append(appendQuoted(dst, bookmark), ' ')
+	}
+	dst = append(append(append(dst, p.Yellow...), a.repo.ShortID(c.Num)...), p.Reset...)
+	dst = ui.AppendClean(append(dst, "] "...), subject(c.Message))
+	return append(dst, '\n')
+}
+
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// short is the shortest form of a change's id that names no other.
-func (a *app) short(id change.ID) string {
-	if n, err := a.repo.ResolveChange(id.String()); err == nil {
-		return a.repo.ShortID(n)
-	}
-	return id.Short()
-}
-
-// firstLine is the first line of a change's message.
-func (a *app) firstLine(id change.ID) (string, error) {
-	n, err := a.repo.ResolveChange(id.String())
-	if err != nil {
-		return "", err
-	}
-	info, err := a.repo.Info(n)
-	if err != nil {
-		return "", err
-	}
-	return subject(info.Message), nil
 }
 
 // subject is the first line of a message.
@@ -299,15 +344,17 @@ func subject(message string) string {
 }
 
 type jsonCommit struct {
-	ID       string     `json:"id"`
-	Replaced string     `json:"replaced,omitempty"`
-	Bookmark *string    `json:"bookmark"`
-	State    jsonState  `json:"state"`
-	Files    []jsonFile `json:"files"`
-	Added    int        `json:"added"`
-	Deleted  int        `json:"deleted"`
-	Warnings []string   `json:"warnings"`
-	Skipped  []jsonPath `json:"skipped"`
+	ID        string         `json:"id"`
+	Replaced  string         `json:"replaced,omitempty"`
+	Bookmark  *string        `json:"bookmark"`
+	State     jsonState      `json:"state"`
+	Files     []jsonFile     `json:"files"`
+	Added     int            `json:"added"`
+	Deleted   int            `json:"deleted"`
+	Warnings  []string       `json:"warnings"`
+	Skipped   []jsonPath     `json:"skipped"`
+	Decided   int            `json:"decided"`
+	Conflicts []jsonConflict `json:"conflicts"`
 }
 
 func newCommit(c *repo.CommitResult) jsonCommit {

@@ -191,10 +191,26 @@ func (a *app) appendOneline(dst []byte, c *repo.ChangeInfo) []byte {
 
 // appendChange appends what a person wants to know of a change.
 func (a *app) appendChange(dst []byte, c *repo.ChangeInfo) []byte {
-	return appendChangeText(dst, c, a.repo.ShortID(c.Num), a.colours())
+	return appendChangeText(dst, c, a.repo.ShortID(c.Num), a.undone(c), a.colours())
 }
 
-func appendChangeText(dst []byte, c *repo.ChangeInfo, short string, p *ui.Palette) []byte {
+// undone names the change that another undoes; of one that undoes none it is "".
+func (a *app) undone(c *repo.ChangeInfo) string {
+	if c.Undoes.IsZero() {
+		return ""
+	}
+	n, err := a.repo.ResolveChange(c.Undoes.String())
+	if err != nil {
+		return c.Undoes.Short()
+	}
+	info, err := a.repo.Info(n)
+	if err != nil {
+		return a.repo.ShortID(n)
+	}
+	return a.repo.ShortID(n) + " " + subject(info.Message)
+}
+
+func appendChangeText(dst []byte, c *repo.ChangeInfo, short, undone string, p *ui.Palette) []byte {
 	dst = append(dst, p.Yellow...)
 	dst = append(dst, "change "...)
 	dst = append(dst, short...)
@@ -206,9 +222,8 @@ func appendChangeText(dst []byte, c *repo.ChangeInfo, short string, p *ui.Palett
 	dst = ui.AppendClean(dst, c.Author.Email)
 	dst = append(dst, ">\nDate:   "...)
 	dst = ui.AppendDate(dst, c.Time.Sec, c.Time.Zone)
-	if !c.Undoes.IsZero() {
-		dst = append(dst, "\nUndoes: "...)
-		dst = append(dst, c.Undoes.Short()...)
+	if undone != "" {
+		dst = ui.AppendClean(append(dst, "\nUndoes: "...), undone)
 	}
 	dst = append(dst, "\n\n"...)
 	return appendIndented(dst, c.Message)

@@ -37,7 +37,7 @@ func (a *app) editMessage(initial string, files []repo.FileChange) (string, erro
 	}
 	message := withoutComments(string(b))
 	if message == "" {
-		return "", emptyMessage()
+		return "", emptyMessage("commit")
 	}
 	return message, nil
 }

@@ -15,6 +15,7 @@ const (
 	groupStart  = "start"
 	groupLook   = "look"
 	groupRecord = "record"
+	groupUnite  = "unite"
 	groupMove   = "move"
 	groupUndo   = "undo"
 	groupSelf   = "self"
@@ -62,6 +63,7 @@ There is no staging area: oxy commit records everything that changed.`,
 		&cobra.Group{ID: groupStart, Title: "Start:"},
 		&cobra.Group{ID: groupLook, Title: "Look:"},
 		&cobra.Group{ID: groupRecord, Title: "Record:"},
+		&cobra.Group{ID: groupUnite, Title: "Unite:"},
 		&cobra.Group{ID: groupMove, Title: "Move about:"},
 		&cobra.Group{ID: groupUndo, Title: "Take back:"},
 		&cobra.Group{ID: groupSelf, Title: "oxy itself:"},
@@ -74,10 +76,11 @@ There is no staging area: oxy commit records everything that changed.`,
 	}
 	add(groupStart, initCommand(a), configCommand(a))
 	add(groupLook, statusCommand(a), diffCommand(a), logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a),
-		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a))
+		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a), conflictsCommand(a))
 	add(groupRecord, commitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
+	add(groupUnite, mergeCommand(a), pickCommand(a))
 	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
-	add(groupUndo, discardCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
+	add(groupUndo, discardCommand(a), unrecordCommand(a), rollbackCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
 	add(groupSelf, gcCommand(a), fsckCommand(a), versionCommand(a))
 	help := helpCommand()
 	help.GroupID = groupSelf
@@ -163,8 +166,8 @@ var habits = []struct{ verb, next string }{
 	{"branch", "A branch is a bookmark: oxy bookmark NAME makes one, oxy checkout NAME goes to it."},
 	{"switch", goTo}, {"co", goTo}, {"update", goTo},
 	{"restore", "Take back what is not recorded with: oxy discard PATHS. Bring old files back with: oxy checkout -r REV -- PATHS"},
-	{"revert", "Take back what is not recorded with: oxy discard PATHS. Take back the last command with: oxy undo"},
-	{"reset", "Take back the last command with: oxy undo. Take back all that is not recorded with: oxy discard --all"},
+	{"revert", "Record that a change is undone with: oxy rollback CHANGE. Take back what is not recorded with: oxy discard PATHS"},
+	{"reset", "Take back the last command with: oxy undo. Take changes out with: oxy unrecord. Take back all that is not recorded with: oxy discard --all"},
 	{"clean", "See new files with oxy status, and delete them with rm."},
 	{"stash", "Record it with oxy commit, or put it aside with oxy discard: oxy undo brings it back."},
 	{"ci", "Record with: oxy commit"}, {"record", "Record with: oxy commit"},
@@ -180,9 +183,11 @@ var habits = []struct{ verb, next string }{
 	{"shortlog", "Did you mean oxy log --oneline?"},
 	{"clone", "Sharing is not built yet. Copy the directory, .oxy included."},
 	{"push", noSharing}, {"pull", noSharing}, {"fetch", noSharing}, {"remote", noSharing}, {"serve", noSharing},
-	{"merge", "Merging is not built yet."},
-	{"rebase", "Changes need no rebase; merging is not built yet."},
-	{"cherry-pick", "Picking single changes is not built yet."},
+	{"rebase", "Changes need no rebase: take in what the others have with oxy merge, or single changes with oxy pick."},
+	{"cherry-pick", "Did you mean oxy pick?"}, {"graft", "Did you mean oxy pick?"}, {"transplant", "Did you mean oxy pick?"},
+	{"strip", "Did you mean oxy unrecord?"}, {"drop", "Did you mean oxy unrecord?"}, {"unpull", "Did you mean oxy unrecord?"},
+	{"backout", "Did you mean oxy rollback?"},
+	{"mergetool", "Did you mean oxy resolve?"},
 	{"repack", "Pack the repository with: oxy gc"}, {"prune", "Pack the repository with: oxy gc"},
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 //	executable NAME  NAME has the executable bit
 //	link NAME TARGET NAME is a symbolic link to TARGET
 //	is NAME TEXT     the file has just this content, with Go's escapes
+//	record MESSAGE … oxy commit -m MESSAGE …, a minute after the last in a story, so that ids are the same in each run
 func TestStories(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -42,6 +44,7 @@ func TestStories(t *testing.T) {
 		Cmds:                storyCommands,
 		ContinueOnError:     false,
 		RequireExplicitExec: false,
+		UpdateScripts:       *update, // what `cmp` holds output against
 	})
 }
 
@@ -71,6 +74,7 @@ var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []
 	"executable": storyExecutable,
 	"link":       storyLink,
 	"is":         storyIs,
+	"record":     storyRecord,
 }
 
 func storyCode(ts *testscript.TestScript, neg bool, args []string) {
@@ -199,4 +203,14 @@ func storyIs(ts *testscript.TestScript, neg bool, args []string) {
 	if (string(b) == unescape(ts, args[1])) == neg {
 		ts.Fatalf("%s holds %q", args[0], b)
 	}
+}
+
+func storyRecord(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: record MESSAGE [ARGS]")
+	}
+	minute, _ := strconv.Atoi(ts.Getenv("MINUTE"))
+	ts.Setenv("MINUTE", strconv.Itoa(minute+1))
+	date := time.Date(2026, 5, 31, 12, minute, 0, 0, time.UTC).Format(time.RFC3339)
+	ts.Check(ts.Exec("oxy", append([]string{"commit", "-m", args[0], "--date", date}, args[1:]...)...))
 }

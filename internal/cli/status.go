@@ -18,7 +18,7 @@ func statusCommand(a *app) *cobra.Command {
 		Short: "Show what changed since the last commit",
 		Long: `Show which files differ from what is recorded. Commit would record all of them.
 
-M modified   A added   D removed   R moved   T another type   ? new   ! ignored
+M modified   A added   D removed   R moved   T another type   ? new   ! ignored   C in conflict
 N a repository of its own, * a socket, pipe or device: neither is recorded`,
 		Example: `  oxy status
   oxy status --short src
@@ -37,12 +37,13 @@ N a repository of its own, * a socket, pipe or device: neither is recorded`,
 			if err != nil {
 				return notRecording(err)
 			}
+			s.Conflicts = conflictsBeneath(s.Conflicts, paths)
 			for _, problem := range s.Problems {
 				a.warn(problem.Error())
 			}
 			switch {
 			case a.json:
-				err = a.printJSON(newStatus(s))
+				err = a.statusJSON(s)
 			case short:
 				err = a.statusShort(s)
 			default:
@@ -123,6 +124,11 @@ func (a *app) appendRows(dst []byte, indent string, what repo.What, colour strin
 
 func (a *app) statusShort(s *repo.Status) error {
 	var b []byte
+	for i := range s.Conflicts {
+		if i == 0 || s.Conflicts[i].Path != s.Conflicts[i-1].Path {
+			b = a.appendRow(b, "", statusRow{letter: 'C', colour: a.colours().Red, path: s.Conflicts[i].Path})
+		}
+	}
 	for i := range s.Files {
 		b = a.appendRow(b, "", a.fileRow(&s.Files[i]))
 	}
@@ -155,6 +161,10 @@ func (a *app) statusLong(s *repo.Status) error {
 	}
 	b = append(b, '\n')
 	section := func(title string) { b = append(append(append(b, '\n'), title...), '\n') }
+	if len(s.Conflicts) > 0 {
+		section("Conflicts (oxy conflicts shows the sides):")
+		b = a.appendConflictRows(b, s.Conflicts, editedPaths(s))
+	}
 	if len(s.Files) > 0 {
 		section("Changed:")
 		for i := range s.Files {
@@ -175,6 +185,8 @@ func (a *app) statusLong(s *repo.Status) error {
 		b = a.appendRows(b, "  ", repo.Special, p.Dim, s.Special)
 	}
 	switch {
+	case len(s.Conflicts) > 0:
+		b = append(append(b, '\n'), nextForConflicts(s.Conflicts)...)
 	case len(s.Files)+len(s.Untracked) > 0:
 		if s.Empty {
 			b = append(b, "\nNext: oxy commit -m \"Begin\" records all of it.\n"...)
@@ -194,18 +206,19 @@ func (a *app) statusLong(s *repo.Status) error {
 }
 
 type jsonStatus struct {
-	Bookmark  *string    `json:"bookmark"`
-	Base      jsonState  `json:"base"`
-	Empty     bool       `json:"empty"`
-	Files     []jsonFile `json:"files"`
-	Untracked []jsonPath `json:"untracked"`
-	Ignored   []jsonPath `json:"ignored"`
-	Nested    []jsonPath `json:"nested"`
-	Special   []jsonPath `json:"special"`
-	Problems  []string   `json:"problems"`
+	Bookmark  *string        `json:"bookmark"`
+	Base      jsonState      `json:"base"`
+	Empty     bool           `json:"empty"`
+	Files     []jsonFile     `json:"files"`
+	Untracked []jsonPath     `json:"untracked"`
+	Ignored   []jsonPath     `json:"ignored"`
+	Nested    []jsonPath     `json:"nested"`
+	Special   []jsonPath     `json:"special"`
+	Problems  []string       `json:"problems"`
+	Conflicts []jsonConflict `json:"conflicts"`
 }
 
-func newStatus(s *repo.Status) jsonStatus {
+func (a *app) statusJSON(s *repo.Status) error {
 	j := jsonStatus{
 		Base: newState(s.Base), Empty: s.Empty, Files: newFiles(s.Files), Untracked: newJSONPaths(s.Untracked),
 		Ignored: newJSONPaths(s.Ignored), Nested: newJSONPaths(s.Nested), Special: newJSONPaths(s.Special),
@@ -217,5 +230,9 @@ func newStatus(s *repo.Status) jsonStatus {
 	for i, p := range s.Problems {
 		j.Problems[i] = p.Error()
 	}
-	return j
+	var err error
+	if j.Conflicts, err = a.newConflicts(s.Conflicts); err != nil {
+		return err
+	}
+	return a.printJSON(j)
 }
