@@ -144,7 +144,7 @@ func (w *work) make(author change.Person) (uint32, error) {
 	draft(self, w.recs)
 	c := &change.Change{Author: author, Message: w.opt.Message, Time: timeOr(w.opt.Time), DirMoves: w.dirMoves()}
 	if !w.replaces.IsZero() {
-		c.Extra = []change.Field{{Key: "replaces", Value: w.replaces.String()}}
+		c.Extra = []change.Field{{Key: keyReplaces, Value: w.replaces.String()}}
 		if w.opt.Message == "" {
 			c.Message = w.amended.Message
 		}
@@ -171,7 +171,7 @@ func (w *work) make(author change.Person) (uint32, error) {
 
 // deps finds all that the record depends on. Where files were changed side by side it may add to what the record does.
 func (w *work) deps(self uint32) (deps []uint32, err error) {
-	w.general = w.tree.Disputed()
+	w.general = w.keep || w.tree.Disputed()
 	acted := slices.ContainsFunc(w.recs, func(rec recorded) bool { return rec.old != nil && rec.old.Acts != 0 })
 	if w.general || acted {
 		return w.reconcile(self)
@@ -188,7 +188,7 @@ func (w *work) deps(self uint32) (deps []uint32, err error) {
 			return nil, err
 		}
 		if len(by) > 0 && n.f == nil {
-			if n.f, err = w.t.r.newFuse(w.tree, w.t.newReach()); err != nil {
+			if n.f, err = w.t.r.newFuse(w.tree, w.t.r.newReach()); err != nil {
 				return nil, err
 			}
 		}

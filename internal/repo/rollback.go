@@ -52,7 +52,7 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	if err != nil {
 		return nil, err
 	}
-	f, err := r.newFuse(tree, t.newReach())
+	f, err := r.newFuse(tree, t.r.newReach())
 	if err != nil {
 		return nil, err
 	}
@@ -86,41 +86,74 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	return res, t.moveTo(ctx, res, next, "rollback")
 }
 
-// undoneBy finds the live change of a state that undoes change p.
+// undoneBy finds the live change of a state that undoes change p. Whoever undoes a change acts where that did: on its first
+// file, for one.
 func (r *Repo) undoneBy(s StateRef, p uint32) (uint32, bool, error) {
-	var undoers []uint32 // of p or of one of these, ascending
-	for n := p + 1; n < r.store.NumChanges(); n++ {
-		deps := r.store.Deps(n)
-		if !slices.Contains(deps, p) && !slices.ContainsFunc(undoers, func(u uint32) bool { return slices.Contains(deps, u) }) {
-			continue
-		}
-		if b, err := r.bodyOf(n); err != nil {
-			return 0, false, storeError(err)
-		} else if b.undoes == p || slices.Contains(undoers, b.undoes) {
-			undoers = append(undoers, n)
-		}
-	}
-	if len(undoers) == 0 {
-		return 0, false, nil
-	}
-	set, err := r.setOf(s.Num)
+	o, err := r.origin(p)
 	if err != nil {
 		return 0, false, err
 	}
-	undone := map[uint32]bool{}
-	for _, n := range slices.Backward(undoers) {
-		if !set.Has(n) || undone[n] {
-			continue
+	if len(o.files) == 0 {
+		return r.undoneInLog(s, p)
+	}
+	tree, err := r.tree(s.Num)
+	if err != nil {
+		return 0, false, err
+	}
+	f, err := r.newFuse(tree, r.newReach())
+	if err != nil {
+		return 0, false, err
+	}
+	did := &o.files[0]
+	x, err := f.file(did.ID)
+	if err != nil {
+		return 0, false, err
+	}
+	var by func(n uint32) (uint32, bool, error)
+	by = func(n uint32) (uint32, bool, error) {
+		var undoers []uint32
+		if did.Writes != 0 {
+			for _, a := range x.acts {
+				b, err := r.bodyOf(a.Change)
+				if err != nil {
+					return 0, false, storeError(err)
+				}
+				if b.undoes == n {
+					undoers = append(undoers, a.Change)
+				}
+			}
+		} else {
+			if err := f.load(x); err != nil {
+				return 0, false, err
+			}
+			undoers = x.weave.w.UndoneBy(n)
 		}
+		for _, u := range undoers {
+			if _, undone, err := by(u); err != nil || !undone {
+				return u, err == nil, err
+			}
+		}
+		return 0, false, nil
+	}
+	return by(p)
+}
+
+// undoneInLog is undoneBy for a change that did nothing to any file: only the log tells who undid it.
+func (r *Repo) undoneInLog(s StateRef, p uint32) (by uint32, undone bool, err error) {
+	undoneBefore := map[uint32]bool{}
+	err = r.walkLog(s.Num, func(n uint32, _ uint64, _ uint32) (bool, error) {
 		b, err := r.bodyOf(n)
 		if err != nil {
-			return 0, false, storeError(err)
+			return false, storeError(err)
 		}
-		if undone[b.undoes] = true; b.undoes == p {
-			return n, true, nil
+		if b.undoes != NoState && !undoneBefore[n] {
+			if undoneBefore[b.undoes] = true; b.undoes == p {
+				by, undone = n, true
+			}
 		}
-	}
-	return 0, false, nil
+		return n > p, nil
+	})
+	return by, undone, err
 }
 
 // undoing makes the change that takes change p back, in local numbers, and what it depends on.
@@ -165,14 +198,18 @@ func (t *tx) undoing(f *fuse, p uint32) (*change.Change, []uint32, error) {
 
 // claims adds what a change depends on because files come to paths by it.
 func (t *tx) claims(before *fuse, n *needs, c *change.Change, self uint32) error {
-	r := t.r
-	b := &body{files: c.Files, undoes: NoState, contents: [][]byte{}}
+	b := &body{files: c.Files, undoes: NoState, contents: make([][]byte, len(c.Files))}
 	if !c.Undoes.IsZero() {
 		b.undoes, _ = t.FindChange(c.Undoes)
 	}
+	return t.claimsOf(before, n, b, self)
+}
+
+func (t *tx) claimsOf(before *fuse, n *needs, b *body, self uint32) error {
+	r := t.r
 	r.setFresh(self, b)
-	h := t.newReach()
-	h.draft, h.draftDeps = self, n.deps
+	h := t.r.newReach()
+	h.inTheMaking(self, n.deps)
 	after, err := r.newFuse(before.base, h)
 	if err != nil {
 		return err
@@ -196,9 +233,13 @@ func (t *tx) claims(before *fuse, n *needs, c *change.Change, self uint32) error
 
 // putDraft encodes a change whose files are in local numbers and that brings no contents, and puts it.
 func (t *tx) putDraft(c *change.Change, deps []uint32) (uint32, error) {
-	r := t.r
-	self := r.store.NumChanges() + uint32(len(t.made))
-	b := &body{files: c.Files, undoes: NoState, contents: make([][]byte, len(c.Files)), message: c.Message}
+	return t.putWith(c, make([][]byte, len(c.Files)), deps)
+}
+
+// putWith is putDraft, of a change that brings contents: nil is one that is in the store already.
+func (t *tx) putWith(c *change.Change, contents [][]byte, deps []uint32) (uint32, error) {
+	self := t.r.store.NumChanges() + uint32(len(t.made))
+	b := &body{files: c.Files, undoes: NoState, contents: contents, message: c.Message}
 	if !c.Undoes.IsZero() {
 		b.undoes, _ = t.FindChange(c.Undoes)
 	}
@@ -208,7 +249,11 @@ func (t *tx) putDraft(c *change.Change, deps []uint32) (uint32, error) {
 		out.Files[i].Hunks = cloneHunks(c.Files[i].Hunks)
 		out.Files[i].Over = slices.Clone(c.Files[i].Over)
 	}
-	return t.encode(&out, b, deps, self, nil)
+	texts, err := newSink(t).contents(c.Files, contents)
+	if err != nil {
+		return 0, err
+	}
+	return t.encode(&out, b, deps, self, texts)
 }
 
 // encode puts a change whose files are in local numbers, which become refs, and gives its number: self, but where it is there
@@ -237,6 +282,7 @@ func (t *tx) encode(c *change.Change, b *body, deps []uint32, self uint32, texts
 	}
 	t.made = append(t.made, made{rec.ID, deps})
 	if b != nil {
+		b.id, b.deps = rec.ID, deps
 		t.r.setFresh(n, b)
 	}
 	return n, nil

@@ -66,7 +66,7 @@ func (t *tx) unite(a, b StateRef) (StateRef, error) {
 	if len(onlyB) > len(onlyA) {
 		base, from, less, more = treeB, treeA, onlyA, onlyB
 	}
-	f, err := r.newFuse(base, t.newReach())
+	f, err := r.newFuse(base, t.r.newReach())
 	if err != nil {
 		return StateRef{}, err
 	}
