@@ -96,6 +96,9 @@ func (t *tx) record(ctx context.Context, opt *CommitOptions, author change.Perso
 	if err != nil {
 		return nil, err
 	}
+	if n < r.store.NumChanges() { // it was there, with numbers of its own
+		w.general = true
+	}
 	next, err := t.appendStep(w.on, n)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ type Conflict struct {
 	Lines int // and how many lines it takes there
 	// Settled says that a person decided it as the working copy has it: the next record says so.
 	Settled bool
-	key     string
+	parts   []string // what it is made of: the same while that is open
 }
 
 // ConflictSide is what one party of a conflict has it.
@@ -40,6 +40,21 @@ func (r *Repo) Conflicts(s StateRef) ([]Conflict, error) {
 			return nil, err
 		}
 		return r.conflictsIn(tree, r.newReach(), nil)
+	})
+}
+
+// ConflictsHere lists what is left to decide where the working copy stands, and what of it was settled since.
+func (r *Repo) ConflictsHere() ([]Conflict, error) {
+	return mended(r, func() ([]Conflict, error) {
+		base, err := r.Base()
+		if err != nil {
+			return nil, err
+		}
+		p, err := r.loadPending()
+		if err != nil {
+			return nil, err
+		}
+		return r.conflictsAt(base, p)
 	})
 }
 
@@ -123,7 +138,7 @@ func (r *Repo) registerConflicts(base Conflict, w was, h *reach) ([]Conflict, er
 		for _, p := range v.Pairs {
 			if p.Kinds&k.kind != 0 {
 				parties = append(parties, p.A, p.B)
-				c.key += fmt.Sprintf("%d-%d ", p.A, p.B)
+				c.parts = append(c.parts, fmt.Sprintf("%d-%d", p.A, p.B))
 			}
 		}
 		if len(parties) == 0 {
@@ -216,7 +231,7 @@ func (r *Repo) nameConflict(c Conflict, d *state.Dispute, tree state.Tree, h *re
 	c.ID = fmt.Sprintf("%.*s.%d.name", markDigits, h.id(d.File.Change), d.File.Ord)
 	if d.Dir {
 		c.Sides = append(c.Sides, ConflictSide{What: "a directory keeps the name", Path: d.Place + "/"})
-		c.key = "dir "
+		c.parts = append(c.parts, "dir")
 	}
 	for _, id := range d.Meets {
 		path := d.Place
@@ -228,7 +243,7 @@ func (r *Repo) nameConflict(c Conflict, d *state.Dispute, tree state.Tree, h *re
 			what = "another file keeps the name"
 		}
 		c.Sides = append(c.Sides, ConflictSide{Changes: []uint32{id.Change}, What: what, Path: path})
-		c.key += fmt.Sprintf("%d.%d ", id.Change, id.Ord)
+		c.parts = append(c.parts, fmt.Sprintf("%d.%d", id.Change, id.Ord))
 	}
 	c.Sides = append(c.Sides, ConflictSide{Changes: []uint32{d.File.Change}, What: "this one is shown as", Path: d.Shown})
 	return c
@@ -253,7 +268,7 @@ func (r *Repo) textConflicts(base Conflict, e *state.Entry, h *reach) ([]Conflic
 			c.Sides = append(c.Sides, ConflictSide{Changes: s.By, Text: b.Sides[i]})
 		}
 		for _, pair := range b.Block.Pairs {
-			c.key += fmt.Sprint(pair)
+			c.parts = append(c.parts, fmt.Sprint(pair))
 		}
 		out = append(out, c)
 	}
@@ -261,7 +276,7 @@ func (r *Repo) textConflicts(base Conflict, e *state.Entry, h *reach) ([]Conflic
 		c := base
 		c.Kind = "text"
 		for _, p := range l.w.Open() {
-			c.key += fmt.Sprint(p)
+			c.parts = append(c.parts, fmt.Sprint(p))
 		}
 		c.ID = fmt.Sprintf("%.*s.%d", markDigits, h.id(l.w.Open()[0][0].Change), l.w.Open()[0][0].Index)
 		out = append(out, c)
@@ -293,16 +308,25 @@ func (r *Repo) newConflicts(from, to StateRef) (step conflictStep, err error) {
 	if err != nil {
 		return step, err
 	}
-	same := func(list []Conflict, c Conflict) bool {
-		return slices.ContainsFunc(list, func(o Conflict) bool { return o.File == c.File && o.Kind == c.Kind && o.key == c.key })
+	// has tells whether some part of a conflict is open in a list, or every one.
+	has := func(list []Conflict, c *Conflict, every bool) bool {
+		for _, part := range c.parts {
+			open := slices.ContainsFunc(list, func(o Conflict) bool {
+				return o.File == c.File && o.Kind == c.Kind && slices.Contains(o.parts, part)
+			})
+			if open != every {
+				return open
+			}
+		}
+		return every
 	}
-	for _, c := range is {
-		if !same(was, c) {
-			step.came = append(step.came, c)
+	for i := range is {
+		if !has(was, &is[i], true) {
+			step.came = append(step.came, is[i])
 		}
 	}
-	for _, c := range was {
-		if !same(is, c) {
+	for i := range was {
+		if !has(is, &was[i], false) {
 			step.went++
 		}
 	}

@@ -9,15 +9,15 @@ import (
 )
 
 // follow records that strays move where the directory went that they were put beneath.
-func (t *tx) follow(on StateRef, strays []Stray, author change.Person) (StateRef, uint32, error) {
+func (t *tx) follow(on StateRef, strays []Stray, author change.Person) (next StateRef, made *ChangeInfo, err error) {
 	r := t.r
 	tree, err := r.tree(on.Num)
 	if err != nil {
-		return StateRef{}, 0, err
+		return StateRef{}, nil, err
 	}
 	f, err := r.newFuse(tree, t.newReach())
 	if err != nil {
-		return StateRef{}, 0, err
+		return StateRef{}, nil, err
 	}
 	c := &change.Change{Author: author, Time: timeOr(nil), Message: fmt.Sprintf("Move %s after the directory that went", safepath.Quote(strays[0].Path))}
 	if len(strays) > 1 {
@@ -27,34 +27,33 @@ func (t *tx) follow(on StateRef, strays []Stray, author change.Person) (StateRef
 	for _, s := range strays {
 		e, ok, err := tree.Get(s.Path)
 		if err != nil || !ok {
-			return StateRef{}, 0, fmt.Errorf("move %s: %w", safepath.Quote(s.Path), err)
+			return StateRef{}, nil, fmt.Errorf("move %s: %w", safepath.Quote(s.Path), err)
 		}
 		x, err := f.file(e.File)
 		if err != nil {
-			return StateRef{}, 0, err
+			return StateRef{}, nil, err
 		}
 		if err := n.act(x, change.WritesPlace, false, false); err != nil {
-			return StateRef{}, 0, err
+			return StateRef{}, nil, err
 		}
 		over, err := f.standing(x, change.WritesPlace)
 		if err != nil {
-			return StateRef{}, 0, err
+			return StateRef{}, nil, err
 		}
 		c.Files = append(c.Files, change.File{ID: e.File, Writes: change.WritesPlace, Path: s.To, Over: over})
 	}
 	self := r.store.NumChanges() + uint32(len(t.made))
 	if err := t.claims(f, &n, c, self); err != nil {
-		return StateRef{}, 0, err
+		return StateRef{}, nil, err
 	}
 	num, err := t.putDraft(c, minimalOf(n.deps, t.depsOf))
 	if err != nil {
-		return StateRef{}, 0, err
+		return StateRef{}, nil, err
 	}
-	next, err := t.appendStep(on, num)
-	if err != nil {
-		return StateRef{}, 0, err
+	if next, err = t.appendStep(on, num); err != nil {
+		return StateRef{}, nil, err
 	}
-	return next, num, t.growTree(next, tree, []uint32{num})
+	return next, t.infoOf(num, c), t.growTree(next, tree, []uint32{num})
 }
 
 // standing names the values that ops on some registers of a file replace: all that stand.

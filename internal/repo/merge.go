@@ -55,9 +55,10 @@ func (t *tx) merge(ctx context.Context, rev string, opt MergeOptions, author cha
 		return nil, err
 	}
 	if opt.Follow && len(res.Strays) > 0 {
-		if next, res.Followed, err = t.follow(next, res.Strays, author); err != nil {
+		if next, res.Made, err = t.follow(next, res.Strays, author); err != nil {
 			return nil, err
 		}
+		res.Followed = res.Made.Num
 		res.Came = append(res.Came, res.Followed)
 	}
 	if opt.DryRun {

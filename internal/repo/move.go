@@ -17,11 +17,12 @@ type MoveResult struct {
 	// Files that differ between the two states, and lines of text, counted only for a dry run and a pick.
 	Files, Added, Deleted int
 	Counted               bool
-	Written, Removed      int        // working files
-	Conflicts             []Conflict // open now and not before
-	Solved                int        // conflicts that were open before and are not now
-	Strays                []Stray    // of a merge: files that others added beneath a directory that was moved
-	Followed              uint32     // of a merge that moved the strays too: the change that says so, or NoState
+	Written, Removed      int         // working files
+	Conflicts             []Conflict  // open now and not before
+	Solved                int         // conflicts that were open before and are not now
+	Strays                []Stray     // of a merge: files that others added beneath a directory that was moved
+	Made                  *ChangeInfo // the change that a rollback, or a merge that follows, recorded; the store has it only once it stands
+	Followed              uint32      // of a merge that moved the strays too: the change that says so, or NoState
 }
 
 // moveTo makes a state the base of the working copy and the current bookmark's, and writes the files that differ.

@@ -104,6 +104,10 @@ func (r *Repo) recordEdited(d *diff.Differ, old *state.Entry, now fileNow) (reco
 	f.Over = over(old, f.Writes)
 	if now.kind == change.Text && (old.Kind != change.Text || now.hash != old.Hash) {
 		if err := r.recordText(d, &rec); err != nil {
+			var said *Error
+			if errors.As(err, &said) {
+				return rec, false, err
+			}
 			return rec, false, fmt.Errorf("record %s: %w", safepath.Quote(now.path), err)
 		}
 		rec.deps = append(rec.deps, old.Body.Change)
@@ -209,7 +213,7 @@ func halfBlock(path string, err error) error {
 	if !errors.As(err, &half) {
 		return err
 	}
-	return &Error{Text: fmt.Sprintf("%s holds a part of conflict %s: the line %s", safepath.Quote(path), half.Block, safepath.Quote(half.Mark)),
+	return &Error{Text: fmt.Sprintf("%s still holds a part of conflict %s: %q", safepath.Quote(path), half.Block, half.Mark),
 		Next: "Edit the marks of that conflict away to settle it. To leave it open, put its block back as it was: oxy discard " + safepath.Quote(path), Err: err}
 }
 

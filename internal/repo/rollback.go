@@ -79,7 +79,7 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	if err := t.growTree(next, tree, []uint32{n}); err != nil {
 		return nil, err
 	}
-	res := &MoveResult{From: from, Came: []uint32{n}, Followed: NoState}
+	res := &MoveResult{From: from, Came: []uint32{n}, Followed: NoState, Made: t.infoOf(n, c)}
 	if opt.DryRun {
 		return res, t.preview(ctx, res, next)
 	}
@@ -211,8 +211,8 @@ func (t *tx) putDraft(c *change.Change, deps []uint32) (uint32, error) {
 	return t.encode(&out, b, deps, self, nil)
 }
 
-// encode puts a change whose files are in local numbers, which become refs. Until the transaction is over its body is read
-// from b.
+// encode puts a change whose files are in local numbers, which become refs, and gives its number: self, but where it is there
+// already. Until the transaction is over its body is read from b.
 func (t *tx) encode(c *change.Change, b *body, deps []uint32, self uint32, texts []byte) (uint32, error) {
 	c.Deps = make([]change.ID, len(deps))
 	for i, d := range deps {
@@ -228,8 +228,8 @@ func (t *tx) encode(c *change.Change, b *body, deps []uint32, self uint32, texts
 		return 0, &Error{Text: "this is more than one change can hold", Next: "Record it in parts: oxy commit PATH..."}
 	}
 	rec := store.Record{ID: change.Sum(meta, enc), Meta: meta, Body: enc, Texts: texts}
-	if _, exists := t.FindChange(rec.ID); exists {
-		return 0, &Error{Text: "this very change was recorded before, in the same second, and taken back", Next: "Take the undoing back, or run the command again."}
+	if n, exists := t.FindChange(rec.ID); exists {
+		return n, nil // it was recorded before, in the same second, and taken back
 	}
 	n, err := t.PutChange(rec, deps, c.Time.Sec)
 	if err != nil {
@@ -240,6 +240,11 @@ func (t *tx) encode(c *change.Change, b *body, deps []uint32, self uint32, texts
 		t.r.setFresh(n, b)
 	}
 	return n, nil
+}
+
+// infoOf describes a change of this transaction, which the store does not show yet.
+func (t *tx) infoOf(n uint32, c *change.Change) *ChangeInfo {
+	return &ChangeInfo{Num: n, ID: t.idOf(n), Author: c.Author, Time: c.Time, Message: c.Message, Extra: c.Extra, Undoes: c.Undoes}
 }
 
 func timeOr(t *change.Time) change.Time {

@@ -2,65 +2,15 @@ package weave
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
-// Apply adds the hunks of a change whose past takes in all else that touched the places of its gaps: it is the
-// last in a line of records. src says where its text lies; its Size must be what the hunks insert.
-func (w *Weave) Apply(src Source, hunks []change.Hunk) error {
-	return w.ApplyPatch(Patch{Source: src, Hunks: hunks}, nil)
-}
-
-// ApplyPatch is Apply for a change that may undo another or solve conflicts; only then is the history asked. A weave is
-// spoilt by a patch that does not fit (ErrMismatch).
-func (w *Weave) ApplyPatch(p Patch, history History) error {
-	if n := len(w.Sources); n > 0 && w.Sources[n-1].Change >= p.Change {
-		return fmt.Errorf("%w: change %d comes after %d", ErrMismatch, p.Change, w.Sources[n-1].Change)
-	}
-	if p.Undoes != nil {
-		if _, ok := w.Source(*p.Undoes); !ok {
-			return fmt.Errorf("%w: it undoes what did not touch the file", ErrMismatch)
-		}
-	}
-	var off uint32
-	at := 0
-	a := act{hunks: p.Hunks, undo: p.Undoes}
-	for i := range p.Hunks {
-		h := &p.Hunks[i]
-		if h.InsLen > math.MaxUint32-off {
-			return fmt.Errorf("%w: it inserts too much", ErrMismatch)
-		}
-		var err error
-		if at, err = w.applyHunk(p.Change, off, h, at); err != nil {
-			return err
-		}
-		off += h.InsLen
-		a.restores = a.restores || len(h.Res) > 0
-		a.solves = a.solves || len(h.Solves) > 0
-	}
-	if off != p.Size {
-		return fmt.Errorf("%w: its hunks insert %d bytes of %d", ErrMismatch, off, p.Size)
-	}
-	w.Sources = append(w.Sources, p.Source)
-	w.acts = append(w.acts, a)
-	w.odd = w.odd || a.restores || a.undo != nil
-	if err := w.settle(); err != nil {
-		return err
-	}
-	switch {
-	case a.undo != nil:
-		return w.openPairs(history)
-	case a.solves:
-		return w.close(p.Hunks)
-	}
-	return nil
-}
-
-// applyHunk looks for the gap from run from on, where it is when hunks come in order, and gives where it ends.
-func (w *Weave) applyHunk(c, off uint32, h *change.Hunk, from int) (int, error) {
+// hunk looks for the gap from run from on, where it is when hunks come in order, and gives where it ends. The hunk's text
+// begins at off in what the change inserted.
+func (a *applier) hunk(off uint32, h *change.Hunk, from int) (int, error) {
+	w := a.w
 	l, r, err := w.gap(h, from)
 	if err != nil {
 		return 0, err
@@ -68,7 +18,7 @@ func (w *Weave) applyHunk(c, off uint32, h *change.Hunk, from int) (int, error) 
 	for i, k, outside := 0, l, false; i < len(h.Del); i++ {
 		n := len(w.Runs)
 		if !outside {
-			if k, err = w.kill(c, h.Del[i], k, r); err == nil {
+			if k, err = w.kill(a.change, h.Del[i], k, r); err == nil {
 				r += len(w.Runs) - n
 				continue
 			}
@@ -77,35 +27,77 @@ func (w *Weave) applyHunk(c, off uint32, h *change.Hunk, from int) (int, error) 
 			}
 		}
 		outside = true // a twin of what it deletes
-		if _, err = w.kill(c, h.Del[i], 0, len(w.Runs)); err != nil {
+		if _, err = w.kill(a.change, h.Del[i], 0, len(w.Runs)); err != nil {
 			return 0, err
 		}
 		if l, r, err = w.gap(h, from); err != nil {
 			return 0, err
 		}
 	}
-	w.cover(c, h.Adds(), l, r)
+	a.cover(h.Adds(), l, r)
 	if h.InsLen > 0 {
-		run := Run{Change: c, Off: off, Len: h.InsLen, Head: true, Parent: h.L, Left: h.Left}
-		if h.Left {
-			run.Parent = h.Parent
-			if l == len(w.Runs) || h.Parent != (change.Pos{Change: w.Runs[l].Change, Off: w.Runs[l].Off}) {
-				return 0, fmt.Errorf("%w: its parent is not what follows the gap's left line", ErrMismatch)
-			}
-		} else if l > 0 {
-			if w.Runs[l-1].HasRight {
-				return 0, fmt.Errorf("%w: its parent has a right child already", ErrMismatch)
-			}
-			w.Runs[l-1].HasRight = true
-		} else if len(w.Runs) > 0 {
-			return 0, fmt.Errorf("%w: its parent has a right child already", ErrMismatch)
+		if err := a.hang(off, h, l); err != nil {
+			return 0, err
 		}
-		run.Before = Cover{Add: w.single(c)}
-		run.Inside = run.Before
-		w.Runs = slices.Insert(w.Runs, l, run)
 		r++
 	}
 	return r, nil
+}
+
+// hang inserts the hunk's text where it hangs, between what the change does not know of: l is the run after the line that it
+// follows.
+func (a *applier) hang(off uint32, h *change.Hunk, l int) error {
+	w := a.w
+	run := Run{Change: a.change, Off: off, Len: h.InsLen, Head: true, Parent: h.L, Left: h.Left}
+	if h.Left {
+		run.Parent = h.Parent
+	}
+	next := l
+	for next < len(w.Runs) && !a.knows(w.Runs[next].Change) {
+		next++
+	}
+	switch {
+	case h.Left:
+		if next == len(w.Runs) || h.Parent != (change.Pos{Change: w.Runs[next].Change, Off: w.Runs[next].Off}) {
+			return fmt.Errorf("%w: its parent is not what follows the gap's left line", ErrMismatch)
+		}
+	case next == l && (l > 0 && w.Runs[l-1].HasRight || l == 0 && len(w.Runs) > 0):
+		return fmt.Errorf("%w: its parent has a right child already", ErrMismatch)
+	case l > 0:
+		w.Runs[l-1].HasRight = true
+	}
+	at, err := a.among(&run, l, next)
+	if err != nil {
+		return err
+	}
+	run.Before = w.Tail
+	if at < len(w.Runs) {
+		run.Before = w.Runs[at].Before
+	}
+	run.Inside = run.Before
+	w.Runs = slices.Insert(w.Runs, at, run)
+	return nil
+}
+
+// among gives where a head stands among the runs from l to before next, none of which the change knows.
+func (a *applier) among(head *Run, l, next int) (int, error) {
+	if l == next {
+		return l, nil
+	}
+	m := merger{h: a.h, a: cursor{w: a.w, i: l}}
+	branches, err := branches(&m.a, next-l)
+	if err != nil {
+		return 0, err
+	}
+	at := l
+	for _, b := range branches {
+		c, err := m.compare(b.root, head)
+		if err != nil || c > 0 {
+			return at, err
+		}
+		at += b.runs
+	}
+	return at, nil
 }
 
 // gap gives the runs between a gap's ends, splitting some if need be: from run l to before run r.
@@ -150,14 +142,18 @@ func (w *Weave) kill(c uint32, s change.Stretch, i, r int) (int, error) {
 	return i, nil
 }
 
-// cover notes that a hunk of c lies over the places from before run l to before run r.
-func (w *Weave) cover(c uint32, adds bool, l, r int) {
-	own := w.single(c)
+// cover notes that a hunk lies over the places from before run l to before run r.
+func (a *applier) cover(adds bool, l, r int) {
+	w := a.w
+	own := w.single(a.change)
 	over := func(v *Cover) {
-		if adds {
+		switch {
+		case a.h == nil && adds:
 			*v = Cover{Add: own}
-		} else {
-			v.Del = w.add(v.Del, c)
+		case a.h == nil:
+			v.Del = w.add(v.Del, a.change)
+		default:
+			*v = a.beside(*v, adds)
 		}
 	}
 	for i := l; i < r; i++ {
@@ -169,4 +165,46 @@ func (w *Weave) cover(c uint32, adds bool, l, r int) {
 	} else {
 		over(&w.Tail)
 	}
+}
+
+// coverBy is a cover and whether a hunk adds over it.
+type coverBy struct {
+	Cover
+	adds bool
+}
+
+// beside gives the cover of a place when the change acts over it too. Whatever the place's cover knew, the change knows but for
+// members that it does not: of these none knows the change.
+func (a *applier) beside(v Cover, adds bool) Cover {
+	key := coverBy{v, adds}
+	out, done := a.covers[key]
+	if done {
+		return out
+	}
+	rest := func(s Set) (rest []uint32) {
+		for _, c := range a.w.Members(s) {
+			if !a.knows(c) {
+				rest = append(rest, c)
+			}
+		}
+		return rest
+	}
+	add, del := rest(v.Add), rest(v.Del)
+	a.meets = a.meets || len(add) > 0 || adds && len(del) > 0
+	if adds {
+		out = Cover{a.w.set(insertNumber(add, a.change)), a.w.set(del)}
+	} else {
+		out = Cover{v.Add, a.w.add(v.Del, a.change)}
+	}
+	a.covers[key] = out
+	return out
+}
+
+// insertNumber puts a number into an ascending list.
+func insertNumber(list []uint32, c uint32) []uint32 {
+	i, found := slices.BinarySearch(list, c)
+	if found {
+		return list
+	}
+	return slices.Insert(list, i, c)
 }

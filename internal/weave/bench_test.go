@@ -60,20 +60,83 @@ func BenchmarkMerge(b *testing.B) {
 	}
 }
 
-// A file of ten thousand changes without the last of them.
-func BenchmarkWithout(b *testing.B) {
-	x, y := twoSides(b, 20_000, 5_000, true)
-	m, err := Merge(x, y, sides{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	last := uint32(10_000)
-	for b.Loop() {
-		if _, err := m.Only(func(c uint32) bool { return c != last }, sides{}); err != nil {
+// counted is a history that counts the questions.
+type counted struct {
+	sides
+	n *int
+}
+
+func (c counted) Reaches(a, b uint32) bool {
+	*c.n++
+	return c.sides.Reaches(a, b)
+}
+
+// A file of twenty thousand changes by two sides, and one change more or less: on one side's end, known to that side only; after
+// all, known to all; the last one or an early one taken away; the last one undone.
+func BenchmarkOne(b *testing.B) {
+	const n = 10_000
+	for _, k := range []struct {
+		name  string
+		lines int
+		apart bool
+	}{{"apart", 20_000, true}, {"anywhere", 200_000, false}} {
+		x, y := twoSides(b, k.lines, n, k.apart)
+		m, err := Merge(x, y, sides{})
+		if err != nil {
 			b.Fatal(err)
 		}
+		hunks, _, err := x.Record([]Edit{{2000, 2020, 0, 20}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		one := Patch{Source: Source{Change: 2*n + 1, Size: 20}, Hunks: hunks}
+		asked := 0
+		h := counted{n: &asked}
+		run := func(name string, f func() error) {
+			b.Run(k.name+"/"+name, func(b *testing.B) {
+				asked = 0
+				for b.Loop() {
+					if err := f(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(asked)/float64(b.N), "questions")
+			})
+		}
+		run("add", func() error { _, err := m.Add(one, h); return err })
+		for _, c := range []uint32{2*n - 1, 11} {
+			run("without "+strconv.Itoa(int(c)), func() error {
+				_, err := m.Only(func(o uint32) bool { return o != c }, h)
+				return err
+			})
+		}
+		run("record an undoing", func() error {
+			_, _, err := m.Undo(Source{Change: 2*n + 1}, 2*n-1, h)
+			return err
+		})
+		p, _, err := m.Undo(Source{Change: 2*n + 1}, 2*n-1, h)
+		if err != nil {
+			b.Fatal(err)
+		}
+		run("apply an undoing", func() error { return m.Clone().ApplyPatch(p, all{h}) })
+		undone := m.Clone()
+		if err := undone.ApplyPatch(p, all{h}); err != nil {
+			b.Fatal(err)
+		}
+		next := Patch{Source: Source{Change: 2*n + 2, Size: 20}}
+		if next.Hunks, _, err = undone.Record([]Edit{{4000, 4020, 0, 20}}); err != nil {
+			b.Fatal(err)
+		}
+		run("apply beside an undoing", func() error { return undone.Clone().ApplyPatch(next, all{h}) })
+		run("merge", func() error { _, err := Merge(x, y, h); return err })
+		run("clone", func() error { m.Clone(); return nil })
 	}
 }
+
+// all is a history whose last changes know of all others.
+type all struct{ counted }
+
+func (all) Reaches(a, b uint32) bool { return a > 20_000 && b <= a || sides{}.Reaches(a, b) }
 
 func BenchmarkView(b *testing.B) {
 	for _, k := range []struct {
@@ -153,6 +216,44 @@ func BenchmarkRounds(b *testing.B) {
 			for b.Loop() {
 				we, h = before, h[:known]
 				round()
+			}
+		})
+	}
+}
+
+// Two sides that each put line after line at the top of one file, as of a list of news: each line of the one conflicts with
+// each of the other.
+func BenchmarkNews(b *testing.B) {
+	for _, n := range []int{100, 300, 1000} {
+		base := New(Source{Change: 0, Size: 200})
+		out := [2]*Weave{base, base.Clone()}
+		for c := 1; c <= 2*n; c++ {
+			w := out[c%2]
+			hunks, _, err := w.Record([]Edit{{0, 0, 0, 20}})
+			if err == nil {
+				err = w.Apply(Source{Change: uint32(c), Size: 20}, hunks)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		var m *Weave
+		b.Run("merge "+strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var err error
+				if m, err = Merge(out[0], out[1], sides{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(m.open)), "conflicts")
+		})
+		b.Run("view "+strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := m.View(sides{}); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

@@ -49,21 +49,36 @@ func (h *hunk) inserts() bool {
 	return slices.ContainsFunc(h.parts, func(p change.Hunk) bool { return p.InsLen > 0 })
 }
 
-// form is what a hunk does but for the bytes that it inserts: two of one form, with the same bytes, have one effect. Where the
-// gap of a hunk that inserts nothing lies is no part of its effect.
-func (h *hunk) form() string {
-	parts := slices.Clone(h.parts)
-	for i := range parts {
-		p := &parts[i]
+// sameForm reports whether two hunks do the same but for the bytes that they insert: with the same bytes, they have one
+// effect. Where the gap of a hunk that inserts nothing lies is no part of its effect.
+func sameForm(a, b *hunk) bool {
+	if len(a.parts) != len(b.parts) || a.inserts() != b.inserts() {
+		return false
+	}
+	for i := range a.parts {
+		p, q := &a.parts[i], &b.parts[i]
 		switch {
-		case !h.inserts():
-			p.L, p.R = change.Start, change.End
-		case i > 0: // where it hangs says all
-			if p.Left {
-				p.L = change.Start
-			}
-			p.R = change.End
+		case p.InsLen != q.InsLen || p.Left != q.Left || p.Left && p.Parent != q.Parent:
+			return false
+		case !slices.Equal(p.Del, q.Del) || !slices.EqualFunc(p.Res, q.Res, sameRestore) || !slices.Equal(p.Solves, q.Solves):
+			return false
+		case !a.inserts():
+		case i == 0 && (p.L != q.L || p.R != q.R), i > 0 && !p.Left && p.L != q.L: // where it hangs says all
+			return false
 		}
 	}
-	return string(change.AppendHunks(nil, parts))
+	return true
+}
+
+func sameRestore(a, b change.Restore) bool { return a.Stretch == b.Stretch && slices.Equal(a.By, b.By) }
+
+// formKey is equal for hunks of one form.
+type formKey struct {
+	l, r, parent change.Pos
+	inserts      uint32
+}
+
+func (h *hunk) formKey() formKey {
+	p := &h.parts[0]
+	return formKey{p.L, p.R, p.Parent, p.InsLen}
 }

@@ -10,7 +10,7 @@ type lines struct {
 	at map[uint32]onLine
 }
 
-type onLine struct{ line, index int }
+type onLine struct{ line, index int32 }
 
 // linesOf divides changes, ascending.
 func linesOf(changes []uint32, h History) lines {
@@ -23,7 +23,7 @@ func linesOf(changes []uint32, h History) lines {
 		if k == len(s.of) {
 			s.of = append(s.of, nil)
 		}
-		s.at[c] = onLine{k, len(s.of[k])}
+		s.at[c] = onLine{int32(k), int32(len(s.of[k]))}
 		s.of[k] = append(s.of[k], c)
 	}
 	return s
@@ -33,8 +33,8 @@ func linesOf(changes []uint32, h History) lines {
 func (s *lines) past(c uint32) []int {
 	out := make([]int, len(s.of))
 	for k, line := range s.of {
-		if at, ok := s.at[c]; ok && at.line == k {
-			out[k] = at.index + 1
+		if at, ok := s.at[c]; ok && int(at.line) == k {
+			out[k] = int(at.index) + 1
 			continue
 		}
 		out[k] = sort.Search(len(line), func(i int) bool { return line[i] > c || !s.h.Reaches(c, line[i]) })
@@ -45,5 +45,5 @@ func (s *lines) past(c uint32) []int {
 // within reports whether a change of the lines is in a past as past gives it.
 func (s *lines) within(past []int, c uint32) bool {
 	at := s.at[c]
-	return past[at.line] > at.index
+	return past[at.line] > int(at.index)
 }

@@ -1,16 +1,15 @@
 package weave
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Merge gives the weave of the union of two sets of changes, each closed under dependency, with the conflicts that are open
 // in it (Open). It costs in proportion to the runs of both, and only a copy when one set holds the other. Neither weave is
 // changed. Weaves of different files, or damaged ones, give ErrMismatch or ErrDamaged.
 func Merge(a, b *Weave, h History) (*Weave, error) {
-	m := merger{h: h, a: cursor{w: a}, b: cursor{w: b}, out: &Weave{sets: slices.Clone(a.sets), odd: a.odd || b.odd}}
+	m := merger{h: h, a: cursor{w: a}, b: cursor{w: b}, out: &Weave{odd: a.odd || b.odd}}
+	a.shareSets(m.out)
 	m.sources()
+	m.h = acrossSides{h, &m}
 	switch {
 	case len(m.b.only) == 0:
 		return a.Clone(), nil
@@ -45,6 +44,23 @@ type merger struct {
 	unions map[[2]Set]Set
 	covers map[[2]Cover]Cover
 	posA   places // of a, made when first needed
+}
+
+// acrossSides answers of two sides' changes what their sets tell: each is closed under dependency, so what only one has is in
+// the past of no other's.
+type acrossSides struct {
+	History
+	m *merger
+}
+
+func (s acrossSides) Reaches(a, b uint32) bool {
+	switch {
+	case a == b:
+		return true
+	case a < b, s.m.a.only[b] && !s.m.a.only[a], s.m.b.only[b] && !s.m.b.only[a]:
+		return false
+	}
+	return s.History.Reaches(a, b)
 }
 
 // cursor walks the runs of one weave; a run that the other has cut is taken piece by piece.

@@ -180,7 +180,7 @@ func (r *replicas) arrive(s oracle.Set, rng *rand.Rand) {
 }
 
 // coverage counts what the stories came across.
-type coverage struct{ records, blocks, settled, undoings, resolved int }
+type coverage struct{ records, blocks, settled, undoings, resolved, cases int }
 
 type replicas struct {
 	t      *testing.T

@@ -12,6 +12,7 @@ import (
 // proportion to the runs. The weave is not changed.
 func (w *Weave) Only(in func(uint32) bool, h History) (*Weave, error) {
 	p := part{in: in, h: h, w: w, out: &Weave{}}
+	w.shareSets(p.out)
 	p.sources()
 	p.runs()
 	p.rights()
@@ -34,10 +35,11 @@ type part struct {
 	h   History
 	w   *Weave
 	out *Weave
-	// Of each cover of w, what it is without the changes that are left out; one that had such a member is not to be
-	// known from w alone.
-	known map[Cover]Cover
-	lost  bool
+	// Of each set of w, whether a member is left out. A cover with such a member is not to be known from w alone.
+	less []bool
+	lost bool
+	// The lines on whose right a head was left out.
+	childless []change.Pos
 	// reopens: what is left out may have closed a conflict, or undone one of its changes.
 	reopens bool
 }
@@ -67,7 +69,14 @@ func (p *part) sources() {
 // conflicts finds which are open.
 func (p *part) conflicts() error {
 	if p.reopens {
-		return p.out.openPairs(p.h)
+		before := (&looking{w: p.w, undoes: p.w.undoes()}).without(nil)
+		out := make([]bool, len(p.w.Sources))
+		for i, s := range p.w.Sources {
+			out[i] = !p.in(s.Change)
+		}
+		var err error
+		p.out.open, err = p.w.reopen(before, (&looking{w: p.w, undoes: p.w.undoes()}).without(out), p.h)
+		return err
 	}
 	for _, o := range p.w.open {
 		if p.in(o[0].Change) && p.in(o[1].Change) {
@@ -78,53 +87,74 @@ func (p *part) conflicts() error {
 }
 
 func (p *part) runs() {
-	p.known = map[Cover]Cover{}
-	dead := map[Set]Set{}
-	for _, r := range p.w.Runs {
-		if !p.in(r.Change) {
+	p.w.number()
+	stays := make([]bool, len(p.w.Sources))
+	for k, s := range p.w.Sources {
+		stays[k] = p.in(s.Change)
+	}
+	in := func(c uint32) bool {
+		k, ok := p.w.source(c)
+		return ok && stays[k]
+	}
+	p.in = in
+	p.out.Runs = make([]Run, 0, len(p.w.Runs))
+	dead := make([]Set, len(p.w.sets)+1) // what deleters' sets become
+	p.less = make([]bool, len(p.w.sets)+1)
+	for i, m := range p.w.sets {
+		dead[i+1] = Set(i + 1)
+		p.less[i+1] = slices.ContainsFunc(m, func(c uint32) bool { return !in(c) })
+	}
+	done := make([]bool, len(p.w.sets)+1)
+	for i := range p.w.Runs {
+		r := &p.w.Runs[i]
+		if !in(r.Change) {
+			if r.Head && !r.Left {
+				p.childless = append(p.childless, r.Parent)
+			}
 			continue
 		}
-		d, ok := dead[r.Dead]
-		if !ok {
-			d = p.out.set(slices.DeleteFunc(slices.Clone(p.w.Members(r.Dead)), func(c uint32) bool { return !p.in(c) }))
-			dead[r.Dead] = d
+		if d := r.Dead; p.less[d] && !done[d] {
+			done[d] = true
+			dead[d] = p.out.set(slices.DeleteFunc(slices.Clone(p.w.Members(d)), func(c uint32) bool { return !in(c) }))
 		}
-		r.Dead, r.Turned = d, false
-		r.Before, r.Inside = p.cover(r.Before), p.cover(r.Inside)
-		p.out.Runs = append(p.out.Runs, r)
+		p.out.Runs = append(p.out.Runs, *r)
+		o := &p.out.Runs[len(p.out.Runs)-1]
+		o.Dead, o.Turned = dead[r.Dead], false
+		o.Before, o.Inside = p.cover(r.Before), p.cover(r.Inside)
 	}
 	p.out.Tail = p.cover(p.w.Tail)
 }
 
 func (p *part) cover(c Cover) Cover {
-	k, ok := p.known[c]
-	if !ok {
-		add, del := p.w.Members(c.Add), p.w.Members(c.Del)
-		out := func(c uint32) bool { return !p.in(c) }
-		if slices.ContainsFunc(add, out) || slices.ContainsFunc(del, out) {
-			k, p.lost = unknown, true
-		} else {
-			k = Cover{p.out.set(add), p.out.set(del)}
-		}
-		p.known[c] = k
+	if p.less[c.Add] || p.less[c.Del] {
+		p.lost = true
+		return unknown
 	}
-	return k
+	return c
 }
 
-// rights finds which runs still have a right child: the line after, or a head.
+// rights finds which runs have no right child any more: a head that was left out was one's, and it has no other.
 func (p *part) rights() {
-	parents := map[change.Pos]bool{}
+	if len(p.childless) == 0 {
+		return
+	}
+	left := make(map[change.Pos]bool, len(p.childless))
+	for _, c := range p.childless {
+		left[c] = true
+	}
 	for i := range p.out.Runs {
 		switch r := &p.out.Runs[i]; {
 		case !r.Head:
-			parents[change.Pos{Change: r.Change, Off: r.Off}] = true
+			delete(left, change.Pos{Change: r.Change, Off: r.Off})
 		case !r.Left:
-			parents[r.Parent] = true
+			delete(left, r.Parent)
 		}
 	}
 	for i := range p.out.Runs {
 		r := &p.out.Runs[i]
-		r.HasRight = r.HasRight && parents[change.Pos{Change: r.Change, Off: r.Off + r.Len}]
+		if r.HasRight && left[change.Pos{Change: r.Change, Off: r.Off + r.Len}] {
+			r.HasRight = false
+		}
 	}
 }
 
@@ -162,7 +192,9 @@ func (p *part) covers() error {
 		*c = p.out.latest(add, del, p.h)
 	}
 	for i := range len(p.out.Runs) + 1 {
-		over = slices.DeleteFunc(over, func(g reach) bool { return g.to < i })
+		if len(over) > 0 {
+			over = slices.DeleteFunc(over, func(g reach) bool { return g.to < i })
+		}
 		for len(gaps) > 0 && gaps[0].from == i {
 			over = append(over, gaps[0])
 			gaps = gaps[1:]
@@ -177,29 +209,51 @@ func (p *part) covers() error {
 	return nil
 }
 
-// gaps gives every gap by where it begins. Runs are cut at gaps' ends first: a gap may end where later ones hid it.
-func (p *part) gaps() ([]reach, error) {
-	var ends []change.Pos
-	var gaps []reach
-	var at []change.Hunk
-	for i := range p.out.Sources {
-		err := p.out.eachHunk(i, func(h hunk) {
-			ends = append(ends, h.parts[0].L, h.parts[0].R)
-			at = append(at, h.parts[0])
-			gaps = append(gaps, reach{change: h.change, adds: h.adds()})
-		})
-		if err != nil {
-			return nil, err
+// lostPlaces is the stretches of places whose covers are not known.
+func (p *part) lostPlaces() (out []span) {
+	add := func(l, r place) {
+		if n := len(out); n > 0 && out[n-1].r+1 >= l {
+			out[n-1].r = r
+			return
 		}
+		out = append(out, span{l, r})
+	}
+	for i := range p.out.Runs {
+		r := &p.out.Runs[i]
+		if r.Before == unknown {
+			add(placeIn(i, 0), placeIn(i, 0))
+		}
+		if r.Inside == unknown && r.Len > 1 {
+			add(placeIn(i, 1), placeIn(i, r.Len-1))
+		}
+	}
+	if p.out.Tail == unknown {
+		add(placeIn(len(p.out.Runs), 0), placeIn(len(p.out.Runs), 0))
+	}
+	return out
+}
+
+// gaps gives every gap over places with covers that are not known, by where it begins. Runs are cut at gaps' ends first: a
+// gap may end where later ones hid it.
+func (p *part) gaps() ([]reach, error) {
+	hunks, err := p.out.places().meeting(p.lostPlaces(), func(int) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	var ends []change.Pos
+	for i := range hunks {
+		ends = append(ends, hunks[i].parts[0].L, hunks[i].parts[0].R)
 	}
 	p.out.cut(ends)
 	places := p.out.places()
-	for i := range gaps {
-		s, err := places.span(at[i].L, at[i].R)
+	var gaps []reach
+	for i := range hunks {
+		h := &hunks[i]
+		s, err := places.span(h.parts[0].L, h.parts[0].R)
 		if err != nil {
 			return nil, err
 		}
-		gaps[i].from, gaps[i].to = s.l.run(), s.r.run()
+		gaps = append(gaps, reach{h.change, h.adds(), s.l.run(), s.r.run()})
 	}
 	slices.SortFunc(gaps, func(a, b reach) int { return cmp.Compare(a.from, b.from) })
 	return gaps, nil

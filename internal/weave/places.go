@@ -11,49 +11,80 @@ import (
 
 // places finds runs by what they hold. It stands until the weave's runs change.
 type places struct {
-	w    *Weave
-	runs []int32 // indexes of runs, by change and offset
+	w      *Weave
+	runs   []int32 // indexes of runs, those of one source together, by offset
+	begins []int32 // of each source, where in runs its own begin; and where all end
+	owners []int32 // of each run, its source; one above the last for none, in a damaged weave
 }
 
 func (w *Weave) places() places {
-	p := places{w, make([]int32, len(w.Runs))}
-	for i := range p.runs {
-		p.runs[i] = int32(i)
+	w.number()
+	p := places{w, make([]int32, len(w.Runs)), make([]int32, len(w.Sources)+2), make([]int32, len(w.Runs))}
+	for i := range w.Runs {
+		k, ok := w.source(w.Runs[i].Change)
+		if !ok {
+			k = len(w.Sources)
+		}
+		p.owners[i] = int32(k)
+		p.begins[k+1]++
 	}
-	slices.SortFunc(p.runs, func(a, b int32) int {
-		x, y := &w.Runs[a], &w.Runs[b]
-		return cmp.Or(cmp.Compare(x.Change, y.Change), cmp.Compare(x.Off, y.Off))
-	})
+	for k := range w.Sources {
+		p.begins[k+1] += p.begins[k]
+	}
+	next := slices.Clone(p.begins)
+	for i, k := range p.owners {
+		p.runs[next[k]] = int32(i)
+		next[k]++
+	}
+	// A change's text stands in the weave in its own order, but for what a resolution put in several places.
+	for k := range w.Sources {
+		own := p.runs[p.begins[k]:p.begins[k+1]]
+		byOffset := func(a, b int32) int { return cmp.Compare(w.Runs[a].Off, w.Runs[b].Off) }
+		if !slices.IsSortedFunc(own, byOffset) {
+			slices.SortFunc(own, byOffset)
+		}
+	}
 	return p
 }
 
-// from gives where in p.runs the run lies that holds a byte of a change, or the first after it.
-func (p places) from(c, off uint32) int {
-	return sort.Search(len(p.runs), func(i int) bool {
-		r := &p.w.Runs[p.runs[i]]
-		return r.Change > c || r.Change == c && uint64(r.Off)+uint64(r.Len) > uint64(off)
-	})
+// from gives the runs of a change from the one that holds a byte on, or from the first after it.
+func (p places) from(c, off uint32) []int32 {
+	k, ok := p.w.source(c)
+	if !ok {
+		return nil
+	}
+	own := p.runs[p.begins[k]:p.begins[k+1]]
+	holds := func(i int) bool {
+		r := &p.w.Runs[own[i]]
+		return uint64(r.Off)+uint64(r.Len) > uint64(off)
+	}
+	if len(own) > 4 {
+		return own[sort.Search(len(own), holds):]
+	}
+	for i := range own {
+		if holds(i) {
+			return own[i:]
+		}
+	}
+	return nil
 }
 
 // holding gives the index of the run that holds a byte of a change.
 func (p places) holding(c, off uint32) (int, bool) {
-	i := p.from(c, off)
-	if i == len(p.runs) {
+	own := p.from(c, off)
+	if len(own) == 0 {
 		return 0, false
 	}
-	n := int(p.runs[i])
-	r := &p.w.Runs[n]
-	return n, r.Change == c && r.Off <= off
+	return int(own[0]), p.w.Runs[own[0]].Off <= off
 }
 
 // each calls f with the index of every run that holds a part of a stretch, by offset.
 func (p places) each(s change.Stretch, f func(i int)) {
-	for k := p.from(s.Change, s.Off); k < len(p.runs); k++ {
-		r := &p.w.Runs[p.runs[k]]
-		if r.Change != s.Change || uint64(r.Off) >= uint64(s.Off)+uint64(s.Len) {
+	for _, i := range p.from(s.Change, s.Off) {
+		if uint64(p.w.Runs[i].Off) >= uint64(s.Off)+uint64(s.Len) {
 			return
 		}
-		f(int(p.runs[k]))
+		f(int(i))
 	}
 }
 

@@ -2,6 +2,7 @@ package weave
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -44,25 +45,43 @@ func (v *View) chainOpen() error {
 	if err != nil {
 		return err
 	}
-	var all []*region
-	for _, p := range v.w.open {
-		a, b := hunks[p[0]], hunks[p[1]]
-		n := &region{v: v, pairs: []Pair{p}, at: a.at.hull(b.at), hull: change.Span{L: a.parts[0].L, R: a.parts[0].R}}
-		if b.at.l < a.at.l {
-			n.hull.L = b.parts[0].L
-		}
-		if b.at.r > a.at.r {
-			n.hull.R = b.parts[0].R
-		}
-		all = append(all, n)
+	type opened struct {
+		at   span
+		pair int
 	}
-	slices.SortStableFunc(all, func(a, b *region) int { return cmp.Compare(a.at.l, b.at.l) })
-	for _, r := range all {
-		if n := len(v.regions); n > 0 && v.regions[n-1].at.meets(r.at) {
-			v.regions[n-1].chain(r)
-			continue
+	all := make([]opened, 0, len(v.w.open))
+	for i, p := range v.w.open {
+		a, b := hunks.pair(p)
+		all = append(all, opened{a.at.hull(b.at), i})
+	}
+	slices.SortStableFunc(all, func(a, b opened) int { return cmp.Compare(a.at.l, b.at.l) })
+	for _, o := range all {
+		p := v.w.open[o.pair]
+		var r *region
+		if n := len(v.regions); n > 0 && v.regions[n-1].at.meets(o.at) {
+			r = v.regions[n-1]
+		} else {
+			r = &region{v: v, at: o.at}
+			v.regions = append(v.regions, r)
 		}
-		v.regions = append(v.regions, r)
+		a, b := hunks.pair(p)
+		if len(r.pairs) == 0 {
+			r.hull.L = a.parts[0].L
+			if b.at.l < a.at.l {
+				r.hull.L = b.parts[0].L
+			}
+		}
+		if len(r.pairs) == 0 || o.at.r > r.at.r {
+			r.hull.R = a.parts[0].R
+			if b.at.r > a.at.r {
+				r.hull.R = b.parts[0].R
+			}
+		}
+		r.at = r.at.hull(o.at)
+		r.pairs = append(r.pairs, p)
+	}
+	for _, r := range v.regions {
+		slices.SortFunc(r.pairs, comparePairs)
 	}
 	return nil
 }
@@ -90,15 +109,6 @@ func (v *View) findActs() error {
 	return nil
 }
 
-// chain takes in a region that begins where this one has not ended.
-func (r *region) chain(next *region) {
-	r.pairs = append(r.pairs, next.pairs...)
-	if next.at.r > r.at.r {
-		r.hull.R = next.hull.R
-	}
-	r.at = r.at.hull(next.at)
-}
-
 // extend finds the region's runs, which are cut where hulls end, and whose pairs they are.
 func (r *region) extend() {
 	r.lo, r.hi = r.at.l.run(), r.at.r.run()
@@ -120,11 +130,17 @@ func (r *region) extend() {
 
 // name is that of the region's least hunk by hash, whatever else is open.
 func (r *region) name() HunkID {
-	best := r.pairs[0][0]
+	least := r.pairs[0][0].Change
+	for c := range r.of {
+		if r.v.h.Less(c, least) {
+			least = c
+		}
+	}
+	best := HunkID{least, math.MaxUint32}
 	for _, p := range r.pairs {
 		for _, id := range p {
-			if id.Change == best.Change && id.Index < best.Index || id.Change != best.Change && r.v.h.Less(id.Change, best.Change) {
-				best = id
+			if id.Change == least {
+				best.Index = min(best.Index, id.Index)
 			}
 		}
 	}
@@ -145,7 +161,7 @@ func (r *region) bound() {
 	}
 	r.whole, r.split = map[int]bool{}, map[int]bool{}
 	for _, i := range r.runs {
-		if v.shown[i] {
+		if v.w.Runs[i].Shown() {
 			r.whole[v.l.first(i)] = true
 		}
 	}
@@ -156,11 +172,11 @@ func (r *region) bound() {
 		n := sides[k]
 		if n != 0 && n != len(r.sides) || (n != 0) != r.whole[k] {
 			r.split[k] = true
-			if stands[i] || v.shown[i] {
+			if stands[i] || v.w.Runs[i].Shown() {
 				r.first, r.last = min(r.first, i), i
 			}
 		}
-		hides = hides || v.shown[i] && n == 0
+		hides = hides || v.w.Runs[i].Shown() && n == 0
 	}
 	if r.first <= r.last {
 		r.first, r.last = r.grow(r.first, -1), r.grow(r.last, 1)
@@ -168,7 +184,7 @@ func (r *region) bound() {
 	if hides {
 		all := side{shown: make([]bool, len(r.runs))}
 		for at, i := range r.runs {
-			all.shown[at] = v.shown[i]
+			all.shown[at] = v.w.Runs[i].Shown()
 		}
 		r.sides = append(r.sides, all)
 	}
@@ -191,7 +207,7 @@ func (r *region) grow(i, step int) int {
 // shows it.
 func (r *region) shows(side []bool, i int) bool {
 	if k := r.v.l.first(i); !r.split[k] && r.whole[k] {
-		return r.v.shown[i]
+		return r.v.w.Runs[i].Shown()
 	}
 	return side[r.index(i)]
 }

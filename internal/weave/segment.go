@@ -34,7 +34,7 @@ func (v *View) Segments(kept func(block int) bool) []Segment {
 		r := hidden[i]
 		switch {
 		case r == nil:
-			if v.shown[i] {
+			if v.w.Runs[i].Shown() {
 				now.add(v.piece(i))
 			}
 			continue
@@ -81,7 +81,7 @@ func (s *Segment) add(p piece) {
 // deleted, unless a twin could be shown in its stead.
 func (r *region) mayKeep(i int) bool {
 	v := r.v
-	if v.shown[i] {
+	if v.w.Runs[i].Shown() {
 		return true
 	}
 	_, twinned := v.l.twins[i]
@@ -154,7 +154,7 @@ func (w *walker) to(end int, keep bool) error {
 }
 
 func (w *walker) pass(p piece, keep bool) {
-	shown := w.v.shown[p.run]
+	shown := w.v.w.Runs[p.run].Shown()
 	switch {
 	case !keep:
 		if shown {

@@ -1,6 +1,9 @@
 package weave
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Set is a small set of changes: a number that stands for an ascending list kept in the weave. 0 is the empty set.
 type Set uint32
@@ -20,7 +23,7 @@ func (w *Weave) set(m []uint32) Set {
 	if len(m) == 0 {
 		return 0
 	}
-	if w.index == nil {
+	if w.shared == nil && w.index == nil {
 		w.index = make(map[uint64]Set, len(w.sets))
 		for i, s := range w.sets {
 			w.index[hashSet(s)] = Set(i + 1)
@@ -28,7 +31,10 @@ func (w *Weave) set(m []uint32) Set {
 	}
 	h := hashSet(m)
 	for {
-		s, ok := w.index[h]
+		s, ok := w.shared[h]
+		if !ok {
+			s, ok = w.index[h]
+		}
 		if !ok {
 			break
 		}
@@ -39,8 +45,21 @@ func (w *Weave) set(m []uint32) Set {
 	}
 	w.sets = append(w.sets, slices.Clone(m))
 	s := Set(len(w.sets))
+	if w.index == nil {
+		w.index = map[uint64]Set{}
+	}
 	w.index[h] = s
 	return s
+}
+
+// shareSets gives a new weave this one's sets under their numbers.
+func (w *Weave) shareSets(with *Weave) {
+	with.sets = slices.Clip(w.sets)
+	w.sets = with.sets
+	if w.shared == nil {
+		w.shared, w.index = w.index, nil
+	}
+	with.shared, with.index = w.shared, maps.Clone(w.index)
 }
 
 func hashSet(m []uint32) uint64 {
@@ -55,11 +74,10 @@ func hashSet(m []uint32) uint64 {
 // add gives s with c.
 func (w *Weave) add(s Set, c uint32) Set {
 	m := w.Members(s)
-	i, found := slices.BinarySearch(m, c)
-	if found {
+	if _, found := slices.BinarySearch(m, c); found {
 		return s
 	}
-	return w.set(slices.Insert(slices.Clone(m), i, c))
+	return w.set(insertNumber(slices.Clone(m), c))
 }
 
 // union gives the ascending members of two ascending lists.

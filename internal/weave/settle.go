@@ -31,6 +31,7 @@ type looking struct {
 	twins    map[int]twin      // of runs that have any
 	members  map[int][]int     // of the first of twins: the runs of all of them
 	undoes   bool
+	deads    [][]int32 // of sets of deleters: their sources, once known
 }
 
 // restore is deletions of a run, as source took them back.
@@ -45,7 +46,7 @@ type twin struct{ first, rank int }
 // looking cuts the weave's runs at every edge of a restored stretch and, in each of twins, at the edges of the
 // others' runs.
 func (w *Weave) looking() (*looking, error) {
-	l := &looking{w: w, restores: map[int][]restore{}, twins: map[int]twin{}, members: map[int][]int{}, undoes: w.undoes()}
+	l := &looking{w: w, restores: map[int][]restore{}, twins: map[int]twin{}, members: map[int][]int{}, undoes: w.undoes(), deads: make([][]int32, len(w.sets)+1)}
 	of, sources, err := w.restored()
 	if err != nil {
 		return nil, err
@@ -124,23 +125,25 @@ func (w *Weave) cutTwins() {
 type counting func(source int) bool
 
 // without tells which sources are live in the set that leaves some out: no change that counts undoes them.
-func (l *looking) without(out map[int]bool) counting {
-	if !l.undoes {
+// A nil out leaves out none; another must stay as it is while it is asked.
+func (l *looking) without(out []bool) counting {
+	switch {
+	case !l.undoes && out == nil:
+		return func(int) bool { return true }
+	case !l.undoes:
 		return func(k int) bool { return !out[k] }
 	}
 	live := make([]bool, len(l.w.Sources))
 	for i := range live {
-		live[i] = !out[i]
+		live[i] = out == nil || !out[i]
 	}
 	return l.w.undone(live)
 }
 
 // undoing tells which sources are live in the set with one more change, which undoes source k.
 func (l *looking) undoing(k int) counting {
-	live := make([]bool, len(l.w.Sources))
-	for i := range live {
-		live[i] = i != k
-	}
+	live := slices.Repeat([]bool{true}, len(l.w.Sources))
+	live[k] = false
 	return l.w.undone(live)
 }
 
@@ -175,7 +178,7 @@ func (l *looking) shown(runs []int, live counting) []bool {
 	shown := make([]bool, len(runs))
 	best := map[int]int{} // of twins: which in runs shows
 	for at, i := range runs {
-		shown[at] = l.counts(l.w.Runs[i].Change, live) && !l.deleted(i, live)
+		shown[at] = l.stands(i, live)
 		t, ok := l.twins[i]
 		if !ok || !shown[at] {
 			continue
@@ -201,6 +204,12 @@ func (l *looking) first(i int) int {
 	return i
 }
 
+// stands reports whether a run shows if it has no twins.
+func (l *looking) stands(i int, live counting) bool {
+	k := int(l.places.owners[i])
+	return k < len(l.w.Sources) && live(k) && !l.deleted(i, live)
+}
+
 func (l *looking) counts(c uint32, live counting) bool {
 	k, ok := l.w.source(c)
 	return ok && live(k)
@@ -208,7 +217,22 @@ func (l *looking) counts(c uint32, live counting) bool {
 
 func (l *looking) deleted(i int, live counting) bool {
 	dead := l.w.Runs[i].Dead
-	return dead != 0 && len(l.deleters(i, live)) > 0
+	switch {
+	case dead == 0:
+		return false
+	case len(l.restores[i]) > 0:
+		return len(l.deleters(i, live)) > 0
+	}
+	by := l.deads[dead]
+	if by == nil {
+		for _, d := range l.w.Members(dead) {
+			if k, ok := l.w.source(d); ok {
+				by = append(by, int32(k))
+			}
+		}
+		l.deads[dead] = by
+	}
+	return slices.ContainsFunc(by, func(k int32) bool { return live(int(k)) })
 }
 
 // deleters gives the changes whose deletions of a run count.

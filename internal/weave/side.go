@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -9,11 +10,21 @@ import (
 type parties struct {
 	r     *region
 	lines lines
-	ends  [][2]uint32 // the pairs, each two changes once
+	ends  [][2]uint32 // the pairs, each two changes once, less those that tell nothing more
 	// Of each line, by how much of it is known: which of ends have their one or their other end there.
 	one, other [][]bits
-	reach      map[int][]int     // of sources: how much of each line they are, or have in their past
-	takes      map[int]takenEnds // of the sources that matter
+	all        []party // of what was considered
+	at         []int32 // of sources: 1 + where in all; shared by a view's regions, so put back
+	out        []bool  // of sources, for one question at a time; shared the same way
+	room       bits    // for bits to come
+}
+
+// party is what one source knows and builds on.
+type party struct {
+	source int
+	past   []int // how much of each line it is, or has in its past
+	takes  takenEnds
+	asked  bool // takes is known
 }
 
 // takenEnds has a bit for each of ends: which the one and which the other end of it is built on. Neither is set where a
@@ -33,10 +44,19 @@ func (b bits) meets(c bits) bool {
 	return false
 }
 
+func (b bits) some() bool { return slices.ContainsFunc(b, func(v uint64) bool { return v != 0 }) }
+
 func (b bits) add(c bits) {
 	for i, v := range c {
 		b[i] |= v
 	}
+}
+
+func (t takenEnds) some() bool { return t.one.some() || t.other.some() }
+
+func (t takenEnds) add(u takenEnds) {
+	t.one.add(u.one)
+	t.other.add(u.other)
 }
 
 // against reports whether two build on opposite ends of a pair.
@@ -46,46 +66,53 @@ func (t takenEnds) against(u takenEnds) bool { return t.one.meets(u.other) || t.
 func (r *region) divide() {
 	p := r.parties()
 	partisans := p.partisans()
-	placed := map[int]bool{}
+	placed := make(map[int]bool, len(partisans))
 	for _, m := range partisans {
 		if placed[m] {
 			continue
 		}
-		party, all := []int{m}, p.none()
-		all.one.add(p.takes[m].one)
-		all.other.add(p.takes[m].other)
+		with, all := []int{m}, p.none()
+		all.add(p.takes(m))
 		for _, q := range partisans {
-			if q != m && !p.takes[q].against(all) {
-				party = append(party, q)
-				all.one.add(p.takes[q].one)
-				all.other.add(p.takes[q].other)
+			if t := p.takes(q); q != m && !t.against(all) {
+				with = append(with, q)
+				all.add(t)
 			}
 		}
-		for _, q := range party {
+		for _, q := range with {
 			placed[q] = true
 		}
-		out := map[int]bool{}
-		for c, t := range p.takes {
-			if t.against(all) {
-				out[c] = true
-			}
-		}
-		by, changes := p.name(party)
-		r.sides = append(r.sides, side{by, changes, r.v.l.shown(r.runs, r.v.l.without(out))})
+		by, changes := p.name(with)
+		shown := p.shown(func(o *party) bool { return o.takes.against(all) })
+		r.sides = append(r.sides, side{by, changes, shown})
 	}
-	out := map[int]bool{}
-	for c := range p.takes {
-		out[c] = true
+	r.base = p.shown(func(o *party) bool { return o.takes.some() })
+	for i := range p.all {
+		p.at[p.all[i].source] = 0
 	}
-	r.base = r.v.l.shown(r.runs, r.v.l.without(out))
+}
+
+// shown tells of the region's runs whether they show without some of what was considered.
+func (p *parties) shown(without func(*party) bool) []bool {
+	for i := range p.all {
+		o := &p.all[i]
+		p.out[o.source] = without(o)
+	}
+	shown := p.r.v.l.shown(p.r.runs, p.r.v.l.without(p.out))
+	for i := range p.all {
+		p.out[p.all[i].source] = false
+	}
+	return shown
 }
 
 // parties finds what is built on what by all that can matter in the region: who acts there or in the twins of its runs,
 // and who undoes.
 func (r *region) parties() *parties {
-	p := &parties{r: r, lines: linesOf(slices.Sorted(maps.Keys(r.of)), r.v.h), reach: map[int][]int{}, takes: map[int]takenEnds{}}
-	p.findEnds()
-	w := r.v.w
+	v, w := r.v, r.v.w
+	if v.at == nil {
+		v.at, v.out = make([]int32, len(w.Sources)), make([]bool, len(w.Sources))
+	}
+	p := &parties{r: r, lines: linesOf(slices.Sorted(maps.Keys(r.of)), v.h), at: v.at, out: v.out}
 	for _, k := range r.acts {
 		p.consider(k)
 	}
@@ -94,43 +121,62 @@ func (r *region) parties() *parties {
 			p.consider(i)
 		}
 	}
-	seen := map[uint32]bool{}
-	owner := func(c uint32) {
-		if seen[c] {
-			return
-		}
-		seen[c] = true
-		if k, ok := w.source(c); ok {
+	var deaths Set
+	for _, i := range r.runs {
+		if k := int(v.l.places.owners[i]); k < len(w.Sources) {
 			p.consider(k)
 		}
-	}
-	for _, i := range r.runs {
-		owner(w.Runs[i].Change)
-		for _, c := range w.Members(w.Runs[i].Dead) {
-			owner(c)
+		if d := w.Runs[i].Dead; d != deaths {
+			deaths = d
+			for _, c := range w.Members(d) {
+				if k, ok := w.source(c); ok {
+					p.consider(k)
+				}
+			}
 		}
-		for _, s := range r.v.l.restores[i] {
+		for _, s := range v.l.restores[i] {
 			p.consider(s.source)
 		}
 	}
-	for k, t := range p.takes {
-		if !slices.ContainsFunc(t.one, nonzero) && !slices.ContainsFunc(t.other, nonzero) {
-			delete(p.takes, k)
-		}
+	p.ends = p.fewest(p.findEnds())
+	p.layEnds()
+	for i := range p.all {
+		p.takes(p.all[i].source)
 	}
 	return p
 }
 
-// findEnds finds the ends of the pairs, and how they lie along the lines.
-func (p *parties) findEnds() {
-	seen := map[[2]uint32]bool{}
+// consider takes in a source, and what it may stand for.
+func (p *parties) consider(k int) {
+	for {
+		p.party(k)
+		u := p.r.v.w.acts[k].undo
+		if u == nil {
+			return
+		}
+		n, ok := p.r.v.w.source(*u)
+		if !ok || n >= k {
+			return
+		}
+		k = n
+	}
+}
+
+// findEnds gives the pairs' changes, each two once.
+func (p *parties) findEnds() [][2]uint32 {
+	ends := make([][2]uint32, 0, len(p.r.pairs))
 	for _, pair := range p.r.pairs {
 		e := [2]uint32{pair[0].Change, pair[1].Change}
-		if !seen[e] {
-			seen[e] = true
-			p.ends = append(p.ends, e)
+		if n := len(ends); n == 0 || ends[n-1] != e {
+			ends = append(ends, e)
 		}
 	}
+	slices.SortFunc(ends, func(a, b [2]uint32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	return slices.Compact(ends)
+}
+
+// layEnds finds how the ends of the pairs lie along the lines.
+func (p *parties) layEnds() {
 	along := func(end int) [][]bits {
 		out := make([][]bits, len(p.lines.of))
 		for l, line := range p.lines.of {
@@ -153,16 +199,34 @@ func (p *parties) findEnds() {
 	p.one, p.other = along(0), along(1)
 }
 
-func nonzero(v uint64) bool { return v != 0 }
-
-func (p *parties) noBits() bits { return make(bits, (len(p.ends)+63)/64) }
+func (p *parties) noBits() bits {
+	n := (len(p.ends) + 63) / 64
+	if len(p.room) < n {
+		p.room = make(bits, 64*n)
+	}
+	b := p.room[:n:n]
+	p.room = p.room[n:]
+	return b
+}
 
 func (p *parties) none() takenEnds { return takenEnds{p.noBits(), p.noBits()} }
 
-// consider finds what a source builds on. An undoing stands where the undone stood.
-func (p *parties) consider(k int) {
-	if _, done := p.takes[k]; done {
-		return
+// party gives where in all a source is.
+func (p *parties) party(k int) int {
+	if p.at[k] == 0 {
+		p.all = append(p.all, party{source: k, past: p.lines.past(p.r.v.w.Sources[k].Change)})
+		p.at[k] = int32(len(p.all))
+	}
+	return int(p.at[k] - 1)
+}
+
+func (p *parties) past(k int) []int { return p.all[p.party(k)].past }
+
+// takes finds what a source builds on. An undoing stands where the undone stood.
+func (p *parties) takes(k int) takenEnds {
+	at := p.party(k)
+	if p.all[at].asked {
+		return p.all[at].takes
 	}
 	t := p.none()
 	if p.r.v.w.acts[k].undo == nil {
@@ -175,19 +239,19 @@ func (p *parties) consider(k int) {
 			t.one[i] &^= both
 			t.other[i] &^= both
 		}
-		p.takes[k] = t
-		return
-	}
-	for i, e := range p.ends {
-		past := p.past(p.standsFor(k, e[0], e[1]))
-		switch one, other := p.lines.within(past, e[0]), p.lines.within(past, e[1]); {
-		case one && !other:
-			t.one.set(i)
-		case other && !one:
-			t.other.set(i)
+	} else {
+		for i, e := range p.ends {
+			past := p.past(p.standsFor(k, e[0], e[1]))
+			switch one, other := p.lines.within(past, e[0]), p.lines.within(past, e[1]); {
+			case one && !other:
+				t.one.set(i)
+			case other && !one:
+				t.other.set(i)
+			}
 		}
 	}
-	p.takes[k] = t
+	p.all[at].takes, p.all[at].asked = t, true
+	return t
 }
 
 // standsFor is the source in whose stead an undoing stands before a pair: itself if it is of the pair.
@@ -203,21 +267,12 @@ func (p *parties) standsFor(k int, one, other uint32) int {
 	return k
 }
 
-func (p *parties) past(k int) []int {
-	past, ok := p.reach[k]
-	if !ok {
-		past = p.lines.past(p.r.v.w.Sources[k].Change)
-		p.reach[k] = past
-	}
-	return past
-}
-
 // partisans lists the live changes that build on one end of a pair and act in the region, as inOrder does.
 func (p *parties) partisans() (out []int) {
 	r := p.r
 	w := r.v.w
 	for _, k := range r.acts {
-		if _, builds := p.takes[k]; builds && r.v.live(k) && (w.acts[k].undo == nil || r.of[w.Sources[k].Change]) {
+		if p.takes(k).some() && r.v.live(k) && (w.acts[k].undo == nil || r.of[w.Sources[k].Change]) {
 			out = append(out, k)
 		}
 	}
@@ -273,9 +328,9 @@ func (p *parties) surpassed(of []int) func(k int) bool {
 			return false
 		}
 		if who[at.line] == k {
-			return next[at.line] > at.index
+			return next[at.line] > int(at.index)
 		}
-		return most[at.line] > at.index
+		return most[at.line] > int(at.index)
 	}
 }
 

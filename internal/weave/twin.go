@@ -92,10 +92,10 @@ func (m *merger) twins() error {
 
 // newTwins compares the hunks that only a has with those that only b has: no change of the one depends on one of the other.
 func (m *merger) newTwins(u *uniter) error {
-	forms := map[string][]hunk{}
+	forms := map[formKey][]hunk{}
 	err := m.a.eachOwn(func(h hunk) error {
 		if h.inserts() {
-			f := h.form()
+			f := h.formKey()
 			forms[f] = append(forms[f], h)
 		}
 		return nil
@@ -107,7 +107,10 @@ func (m *merger) newTwins(u *uniter) error {
 		if !h.inserts() {
 			return nil
 		}
-		for _, g := range forms[h.form()] {
+		for _, g := range forms[h.formKey()] {
+			if !sameForm(&g, &h) {
+				continue
+			}
 			found, err := twinsOf(&g, &h, m.h)
 			if err != nil {
 				return err

@@ -1,14 +1,12 @@
 package weave
 
 import (
-	"slices"
-
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
 // View is a file as a person sees it: stretches of text, and a block where conflicts are open and their sides differ. It is
-// a picture of the weave as it was. Where all sides say the same, as of two who settled a conflict alike in different
-// ways, pairs are open (Weave.Open) and no block is shown.
+// a picture of the weave as it was. Where all sides say the same, as of a line edited away by one and deleted by the other,
+// pairs are open (Weave.Open) and no block is shown.
 type View struct {
 	Items []Item
 
@@ -16,8 +14,9 @@ type View struct {
 	h       History
 	l       *looking
 	live    counting
-	shown   []bool // of each run
 	regions []*region
+	at      []int32 // parties' room
+	out     []bool
 }
 
 // Item is a stretch that shows, or a block.
@@ -65,7 +64,6 @@ func (w *Weave) View(h History) (*View, error) {
 		return nil, err
 	}
 	v.live = v.l.without(nil)
-	v.shown = v.l.shown(v.l.all(), v.live)
 	if err := v.chainOpen(); err != nil {
 		return nil, err
 	}
@@ -116,7 +114,7 @@ func (v *View) items() {
 			i = r.last
 			continue
 		}
-		if !v.shown[i] {
+		if !v.w.Runs[i].Shown() {
 			continue
 		}
 		s := change.Stretch{Change: run.Change, Off: run.Off, Len: run.Len}
@@ -129,8 +127,7 @@ func (v *View) items() {
 }
 
 func (r *region) block() *Block {
-	b := &Block{Name: r.name(), Pairs: slices.Clone(r.pairs), Base: r.stretches(r.base), region: r}
-	slices.SortFunc(b.Pairs, comparePairs)
+	b := &Block{Name: r.name(), Pairs: r.pairs, Base: r.stretches(r.base), region: r}
 	for _, s := range r.sides {
 		b.Sides = append(b.Sides, Side{s.by, s.changes, r.stretches(s.shown)})
 	}

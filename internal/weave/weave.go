@@ -63,7 +63,8 @@ type Source struct {
 	Hash   change.Hash // of the content, zero when it comes with the change itself
 }
 
-// Weave is one file. The zero value is a file that never had a line.
+// Weave is one file. The zero value is a file that never had a line. What only reads one keeps what it found in it, so a
+// weave is not for two goroutines at once.
 type Weave struct {
 	Runs    []Run
 	Tail    Cover    // of the place before the end
@@ -73,7 +74,11 @@ type Weave struct {
 	open    []Pair // in order
 	odd     bool   // something was undone or restored, or has twins: deleters alone do not say what shows
 	sets    [][]uint32
-	index   map[uint64]Set // sets by hash, made when first needed
+	// Sets by hash, made when first needed: some that weaves made from this one, or it from one, find there too, and others.
+	shared, index map[uint64]Set
+	// Of each number from the first source's on, 1 + the source that has it: made when wanted, for so many sources.
+	numbers  []int32
+	numbered int
 }
 
 // New is a file of one stretch, as a change adds it. Size may be 0.
@@ -107,8 +112,39 @@ func (w *Weave) Source(c uint32) (Source, bool) {
 	return w.Sources[i], true
 }
 
+// source gives where among the sources a change is. Where it would stand is told only while no table is made.
 func (w *Weave) source(c uint32) (int, bool) {
+	if t := w.numbers; len(t) > 0 && w.numbered == len(w.Sources) {
+		i := uint64(c) - uint64(w.Sources[0].Change)
+		if i >= uint64(len(t)) || t[i] == 0 {
+			return 0, false
+		}
+		return int(t[i] - 1), true
+	}
 	return slices.BinarySearchFunc(w.Sources, c, func(s Source, c uint32) int { return cmp.Compare(s.Change, c) })
+}
+
+// Where a table of sources by number is worth its room: above so many sources, and with room for so many numbers each.
+const (
+	numberFrom  = 64
+	numberShare = 64
+)
+
+// number makes the table by which source finds one in a step, for work that asks for each run.
+func (w *Weave) number() {
+	n := len(w.Sources)
+	if n < numberFrom || w.numbered == n {
+		return
+	}
+	span := uint64(w.Sources[n-1].Change) - uint64(w.Sources[0].Change) + 1
+	w.numbers, w.numbered = nil, n
+	if span > uint64(n)*numberShare {
+		return
+	}
+	w.numbers = make([]int32, span)
+	for i, s := range w.Sources {
+		w.numbers[s.Change-w.Sources[0].Change] = int32(i) + 1
+	}
 }
 
 // split cuts run i so that its first part has n bytes; 0 < n < Len.
