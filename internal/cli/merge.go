@@ -144,7 +144,7 @@ type jsonStray struct {
 
 func (a *app) mergeJSON(res *repo.MoveResult, opt repo.MergeOptions) error {
 	if opt.DryRun && res.Followed != repo.NoState {
-		leaveOut(res, res.Followed)
+		leaveOut(res, res.Made.Num)
 		res.Followed = repo.NoState
 	}
 	move, err := a.newMove(res, opt.DryRun)
