@@ -36,17 +36,17 @@ A conflict is part of what is recorded: one may commit, merge and share with it,
 			if err != nil {
 				return err
 			}
-			s, err := r.Status(a.interruptible(), repo.StatusOptions{Paths: paths})
+			list, err := r.ConflictsHere()
 			if err != nil {
-				return notRecording(err)
+				return err
 			}
-			s.Conflicts = conflictsBeneath(s.Conflicts, paths)
+			list = conflictsBeneath(list, paths)
 			if a.json {
-				err = a.conflictsJSON(s.Conflicts)
+				err = a.conflictsJSON(list)
 			} else {
-				err = a.conflictsText(s)
+				err = a.conflictsText(list)
 			}
-			return differs(err, exitCode, len(s.Conflicts))
+			return differs(err, exitCode, len(list))
 		},
 	}
 	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit 1 if there are any")
@@ -69,11 +69,19 @@ func beneath(path, dir string) bool {
 	return dir == "" || path == dir || strings.HasPrefix(path, dir+"/")
 }
 
-func (a *app) conflictsText(s *repo.Status) error {
-	list, edited := s.Conflicts, editedPaths(s)
+func (a *app) conflictsText(list []repo.Conflict) error {
 	if len(list) == 0 {
 		return a.out.printf("No conflicts.\n")
 	}
+	var files []string
+	for i := range list {
+		files = append(files, list[i].Path)
+	}
+	s, err := a.repo.Status(a.interruptible(), repo.StatusOptions{Paths: slices.Compact(files)})
+	if err != nil {
+		return notRecording(err)
+	}
+	edited := editedPaths(s)
 	if err := a.page(); err != nil {
 		return err
 	}
