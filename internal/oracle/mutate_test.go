@@ -39,7 +39,7 @@ type looser struct {
 func (l *looser) broken(seed int64, steps int) bool {
 	l.inverts = map[uint32]uint32{}
 	silent := new(testing.T)
-	h := &history{NewStory(seed), silent, &coverage{}}
+	h := &history{Story: NewStory(seed), t: silent, seen: &coverage{}}
 	for range steps {
 		e := h.Next()
 		if e.Kind == Edited && len(e.After) > len(e.Before) || e.Kind == RolledBack {

@@ -30,6 +30,13 @@ type ConflictSide struct {
 	Path    string   // of a place or a name
 	Text    []byte   // of a text conflict
 	Dead    bool     // of a life conflict: the file is gone on this side
+
+	undid bool // it took back what it speaks of
+	exec  bool // of a mode
+	kind  change.Kind
+	size  uint64 // of a body that is not text
+	hash  change.Hash
+	body  change.FileID
 }
 
 // Conflicts lists what is left to decide in a state, by path.
@@ -175,8 +182,12 @@ func (r *Repo) registerConflicts(base Conflict, w was, h *reach) ([]Conflict, er
 func (s *ConflictSide) describe(d *state.Deed, kind state.Disputed) {
 	did := d.Did
 	undid := ""
-	if d.Undoes {
+	if s.undid = d.Undoes; d.Undoes {
 		undid = "undid what "
+	}
+	s.exec = did.Exec
+	if s.kind = change.Text; did.Writes&change.WritesBody != 0 {
+		s.kind, s.size, s.hash, s.body = did.Kind, did.Size, did.Content, change.FileID{Change: d.Origin, Ord: d.Ord}
 	}
 	switch {
 	case kind == state.DisputedLife:

@@ -2,7 +2,6 @@ package weave
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 )
 
@@ -97,42 +96,44 @@ func (p *Page) divided(blocks []int) bool {
 	return n > len(blocks) // each has one of its own
 }
 
-// Base stands for a block's base where a side's index is asked.
-const Base = -1
+// HasMark reports whether a text has a mark of a block of that name.
+func HasMark(text []byte, name string) bool {
+	for line := range bytes.Lines(text) {
+		if f := bytes.Fields(line); len(f) > 1 && isSign(f[0]) && string(bytes.TrimSuffix(f[1], []byte(","))) == name {
+			return true
+		}
+	}
+	return false
+}
 
-// ErrNoSide says that a block has no side of that index.
-var ErrNoSide = errors.New("no such side")
-
-// Resolve gives the page's text with blocks decided, to be recorded through Cut: decide says for each which of its sides, by
-// index, or Base, stand in its stead, in that order, perhaps none; or that it stays open.
-func (p *Page) Resolve(decide func(b *Block) (parts []int, decided bool)) ([]byte, error) {
-	var out []byte
+// Resolve decides blocks that stand unchanged in an edited text, perhaps the page's own, to be recorded through Cut: decide gives
+// for each the texts that stand in its stead, one after the other, perhaps none; or says that it stays open. It tells how
+// many were decided.
+func (p *Page) Resolve(edited []byte, decide func(b *Block) (parts [][]byte, decided bool)) (out []byte, n int) {
 	from := 0
 	for i := range p.blocks {
 		b := &p.blocks[i]
-		parts, decided := decide(b.block)
-		if !decided {
-			out, from = append(out, p.Text[from:b.to]...), b.to
+		at, size := findLines(edited, p.Text[b.from:b.to], b.eol, from)
+		if at < 0 {
 			continue
 		}
-		out = append(out, p.Text[from:b.from-len(b.pad)]...)
-		from = b.to
-		for _, k := range parts {
-			text := b.base
-			switch {
-			case k >= 0 && k < len(b.sides):
-				text = b.sides[k]
-			case k != Base:
-				return nil, fmt.Errorf("%w: %d of %d in conflict %s", ErrNoSide, k, len(b.sides), b.name)
-			}
+		parts, decided := decide(b.block)
+		if !decided {
+			out, from = append(out, edited[from:at+size]...), at+size
+			continue
+		}
+		n++
+		out = append(out, bytes.TrimSuffix(edited[from:at], b.pad)...)
+		from = at + size
+		for _, text := range parts {
 			if len(text) > 0 {
 				out, _ = endLine(out, b.eol)
 				out = append(out, text...)
 			}
 		}
-		if from < len(p.Text) {
+		if from < len(edited) {
 			out, _ = endLine(out, b.eol)
 		}
 	}
-	return append(out, p.Text[from:]...), nil
+	return append(out, edited[from:]...), n
 }

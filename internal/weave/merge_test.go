@@ -86,17 +86,16 @@ func (r *replicas) resolveEach(w *Weave, s oracle.Set) {
 		for i := range b.Sides {
 			all = append([]int{i}, all...)
 		}
-		for i := Base; i <= len(b.Sides); i++ {
+		for i := theBase; i <= len(b.Sides); i++ {
 			parts := []int{i}
 			if i == len(b.Sides) {
 				parts = all
 			}
 			v := r.view(w, s)
 			p := pageOf(r.t, r.h, v)
-			text, err := p.Resolve(func(b *Block) ([]int, bool) { return parts, b == v.Blocks()[at] })
-			if err != nil {
-				r.t.Fatal(err)
-			}
+			text, _ := p.Resolve(p.Text, func(b *Block) ([][]byte, bool) {
+				return partsOf(p.Placed()[at], parts), b == v.Blocks()[at]
+			})
 			// The oracle's text, with the block's lines in the place of its marks.
 			var want []string
 			block := 0
@@ -408,4 +407,18 @@ func elements(w *Weave) (out []element) {
 		}
 	}
 	return append(out, element{Change: change.Edge, Off: 1, Add: w.Members(w.Tail.Add), Del: w.Members(w.Tail.Del)})
+}
+
+// theBase stands for a block's base where a side's index is asked.
+const theBase = -1
+
+func partsOf(b Placed, parts []int) (out [][]byte) {
+	for _, k := range parts {
+		if k == theBase {
+			out = append(out, b.Base)
+		} else {
+			out = append(out, b.Sides[k])
+		}
+	}
+	return out
 }

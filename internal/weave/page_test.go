@@ -117,25 +117,22 @@ func TestPage(t *testing.T) {
 			for _, c := range []struct {
 				parts []int
 				want  string
-			}{{[]int{0}, h[1]}, {[]int{1}, h[2]}, {[]int{Base}, textOf(h, v.Blocks()[0].Base)}, {nil, ""}} {
-				got, err := p.Resolve(func(*Block) ([]int, bool) { return c.parts, true })
-				if want := strings.Replace(whole, "%", c.want, 1); err != nil || string(got) != want {
-					t.Errorf("%v makes %q, %v, want %q", c.parts, got, err, want)
+			}{{[]int{0}, h[1]}, {[]int{1}, h[2]}, {[]int{theBase}, textOf(h, v.Blocks()[0].Base)}, {nil, ""}} {
+				got, n := p.Resolve(p.Text, func(*Block) ([][]byte, bool) { return partsOf(p.Placed()[0], c.parts), true })
+				if want := strings.Replace(whole, "%", c.want, 1); n != 1 || string(got) != want {
+					t.Errorf("%v makes %q, %d decided, want %q", c.parts, got, n, want)
 				}
 				if _, _, err := p.Cut(got); err != nil {
 					t.Errorf("%v makes %q: %v", c.parts, got, err)
 				}
 			}
-			both, err := p.Resolve(func(*Block) ([]int, bool) { return []int{1, 0}, true })
+			both, _ := p.Resolve(p.Text, func(*Block) ([][]byte, bool) { return partsOf(p.Placed()[0], []int{1, 0}), true })
 			joined := h[2]
 			if !strings.HasSuffix(joined, "\n") {
 				joined += "\n"
 			}
-			if want := strings.Replace(whole, "%", joined+h[1], 1); err != nil || string(both) != want {
-				t.Errorf("both make %q, %v, want %q", both, err, want)
-			}
-			if _, err := p.Resolve(func(*Block) ([]int, bool) { return []int{2}, true }); !errors.Is(err, ErrNoSide) {
-				t.Errorf("a third side of two: %v", err)
+			if want := strings.Replace(whole, "%", joined+h[1], 1); string(both) != want {
+				t.Errorf("both make %q, want %q", both, want)
 			}
 		})
 	}
