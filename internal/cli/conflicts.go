@@ -116,21 +116,20 @@ func nextForConflicts(list []repo.Conflict) string {
 	if !marks && !names && !others {
 		return "Next: oxy commit records what was decided.\n"
 	}
-	next := "Next: "
+	var ways []string
 	if marks {
-		next += "edit files until no <<<<<<< mark is left, "
+		ways = append(ways, "edit files until no <<<<<<< mark is left")
 	}
 	if names {
-		next += "give files other names with oxy mv, "
+		ways = append(ways, "give files other names with oxy mv")
 	}
-	if marks || names {
-		next += "or "
+	if marks || others {
+		ways = append(ways, "take a side with oxy resolve --take N PATH")
 	}
-	next += "take a side with oxy resolve --take N PATH"
-	if others {
-		next += ", or keep what is there with oxy resolve PATH"
+	if names || others {
+		ways = append(ways, "keep what is there with oxy resolve PATH")
 	}
-	return next + "; then oxy commit.\n"
+	return "Next: " + strings.Join(ways, ", or ") + "; then oxy commit.\n"
 }
 
 // appendConflict appends a conflict with its sides.
@@ -220,6 +219,11 @@ func (a *app) appendSide(dst []byte, c *repo.Conflict, i int) []byte {
 	if len(s.Changes) > 0 {
 		dst = append(a.appendWho(dst, s.Changes), ": "...)
 	}
+	return append(a.appendDeed(dst, s), '\n')
+}
+
+// appendDeed says what a side did to a file, with the path that it speaks of.
+func (a *app) appendDeed(dst []byte, s *repo.ConflictSide) []byte {
 	dst = append(dst, s.What...)
 	if s.Path != "" {
 		dst = a.show().append(append(dst, ' '), strings.TrimSuffix(s.Path, "/"))
@@ -227,7 +231,7 @@ func (a *app) appendSide(dst []byte, c *repo.Conflict, i int) []byte {
 			dst = append(dst, '/')
 		}
 	}
-	return append(dst, '\n')
+	return dst
 }
 
 func (a *app) appendSideText(dst, text []byte) []byte {

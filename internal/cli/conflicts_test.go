@@ -32,9 +32,9 @@ func TestNextForConflicts(t *testing.T) {
 		want string
 	}{
 		{[]repo.Conflict{text}, edit + ", or " + take},
-		{[]repo.Conflict{name}, rename + ", or " + take},
+		{[]repo.Conflict{name}, rename + ", or " + keep},
 		{[]repo.Conflict{life}, take + ", or " + keep},
-		{[]repo.Conflict{life, name, text, settled}, edit + ", " + rename + ", or " + take + ", or " + keep},
+		{[]repo.Conflict{life, name, text, settled}, edit + ", or " + rename + ", or " + take + ", or " + keep},
 	} {
 		if got := nextForConflicts(c.list); got != "Next: "+c.want+"; then oxy commit.\n" {
 			t.Errorf("%v: %s", c.list, got)

@@ -24,21 +24,28 @@ var mergeTools = [...]struct{ name, line string }{
 	{"code", `code --wait --merge "$REMOTE" "$LOCAL" "$BASE" "$MERGED"`},
 }
 
-// mergeToolLine is the command line of a merge tool; of none named, of the one that is set.
-func (a *app) mergeToolLine(name string) (string, error) {
-	if name == "" {
-		name = a.setting("merge.tool")
-	}
-	if name == "" {
-		return "", &repo.Error{Text: "no merge tool is set", Next: "Set one with: oxy config --user merge.tool meld"}
-	}
+// knownTool is the command line of a merge tool that is set or built in, or "".
+func (a *app) knownTool(name string) string {
 	if line := a.setting("merge.tools." + name); line != "" {
-		return line, nil
+		return line
 	}
 	for _, t := range mergeTools {
 		if t.name == name {
-			return t.line, nil
+			return t.line
 		}
+	}
+	return ""
+}
+
+// mergeToolLine is the command line of the merge tool that a flag names.
+func (a *app) mergeToolLine(name string) (string, error) {
+	if name == setTool {
+		if name = a.setting("merge.tool"); name == "" {
+			return "", &repo.Error{Text: "no merge tool is set", Next: "Set one with: oxy config --user merge.tool meld"}
+		}
+	}
+	if line := a.knownTool(name); line != "" {
+		return line, nil
 	}
 	return "", &repo.Error{Text: fmt.Sprintf("there is no merge tool %q", name),
 		Next: "Say how it is run: oxy config --user merge.tools." + name + ` '` + name + ` "$BASE" "$LOCAL" "$REMOTE" "$MERGED"'`}
