@@ -165,15 +165,20 @@ func (s *teller) settleSome(r *Repo) {
 	check(s.t, err)
 	cs, err := r.Conflicts(base)
 	check(s.t, err)
-	p, err := r.loadPending()
-	check(s.t, err)
+	var ids []string
 	for _, c := range cs {
 		if s.rnd.IntN(2) == 0 && c.Kind != "text" {
 			s.say("  settle %s %s", c.ID, c.Path)
-			p.Settled = append(p.Settled, c.ID)
+			ids = append(ids, c.ID)
 		}
 	}
-	check(s.t, r.savePending(p))
+	_, err = transact(r, func(t *tx) (bool, error) {
+		if err := t.settle(ids); err != nil {
+			return false, err
+		}
+		return true, t.commit("resolve")
+	})
+	check(s.t, err)
 }
 
 func (s *teller) act(r *Repo) {

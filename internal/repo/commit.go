@@ -110,6 +110,7 @@ func (t *tx) record(ctx context.Context, opt *CommitOptions, author change.Perso
 		return nil, err
 	}
 	t.view.Base = int64(next.Num)
+	delete(t.view.Kept, keptSettled)
 	if t.view.Current != "" {
 		t.view.Bookmarks[t.view.Current] = next.Num
 	}

@@ -3,9 +3,11 @@ package repo
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
 )
 
 // Conflict is one thing that concurrent changes left to decide, in one file.
@@ -57,25 +59,34 @@ func (r *Repo) ConflictsHere() ([]Conflict, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := r.loadPending()
+		v, err := r.view()
 		if err != nil {
 			return nil, err
 		}
-		return r.conflictsAt(base, p)
+		return r.conflictsAt(base, v)
 	})
 }
 
 // conflictsAt lists the conflicts of the working copy's base, with what was settled since.
-func (r *Repo) conflictsAt(base StateRef, p *pending) ([]Conflict, error) {
+func (r *Repo) conflictsAt(base StateRef, v *store.View) ([]Conflict, error) {
 	tree, err := r.tree(base.Num)
 	if err != nil || !tree.Disputed() {
 		return nil, err
 	}
 	out, err := r.conflictsIn(tree, r.newReach(), nil)
+	settled := settledIn(v)
 	for i := range out {
-		out[i].Settled = slices.Contains(p.Settled, out[i].ID)
+		out[i].Settled = slices.Contains(settled, out[i].ID)
 	}
 	return out, err
+}
+
+// settledIn lists the conflicts that were settled as the working copy has them: the next record says so.
+func settledIn(v *store.View) []string {
+	if len(v.Kept[keptSettled]) == 0 {
+		return nil
+	}
+	return strings.Split(string(v.Kept[keptSettled]), "\n")
 }
 
 // conflictsIn lists the conflicts of the files for which of is true; nil is all.

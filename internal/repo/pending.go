@@ -16,7 +16,6 @@ import (
 type pending struct {
 	Moves     []move
 	Untracked []string
-	Settled   []string // ids of conflicts that are decided as the working copy has them
 }
 
 type move struct{ From, To string }
@@ -24,7 +23,6 @@ type move struct{ From, To string }
 type pendingFile struct {
 	Moves     [][2][]byte `json:"moves,omitempty"`
 	Untracked [][]byte    `json:"untracked,omitempty"`
-	Settled   []string    `json:"settled,omitempty"`
 }
 
 // maxPending bounds the file: a move of a hundred thousand files.
@@ -45,7 +43,7 @@ func (r *Repo) loadPending() (*pending, error) {
 		return nil, &Error{Text: fmt.Sprintf("%s is damaged: %v", r.pendingName(), err),
 			Next: "Delete it: moves are then found by content, and oxy untrack has to be said again.", Err: err}
 	}
-	p := &pending{Settled: f.Settled}
+	p := &pending{}
 	for _, m := range f.Moves {
 		p.Moves = append(p.Moves, move{string(m[0]), string(m[1])})
 	}
@@ -56,13 +54,13 @@ func (r *Repo) loadPending() (*pending, error) {
 }
 
 func (r *Repo) savePending(p *pending) error {
-	if len(p.Moves)+len(p.Untracked)+len(p.Settled) == 0 {
+	if len(p.Moves)+len(p.Untracked) == 0 {
 		if err := r.fs.Remove(r.pendingName()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fileError("note it for the next record", err)
 		}
 		return nil
 	}
-	f := pendingFile{Settled: p.Settled}
+	var f pendingFile
 	for _, m := range p.Moves {
 		f.Moves = append(f.Moves, [2][]byte{[]byte(m.From), []byte(m.To)})
 	}

@@ -137,7 +137,8 @@ func (w *work) stay(x *fused, path string) (changed bool) {
 
 // settleConflicts decides the conflicts that a person settled as the working copy has them.
 func (w *work) settleConflicts(h *reach) error {
-	if len(w.pending.Settled) == 0 {
+	settled := settledIn(w.t.view)
+	if len(settled) == 0 {
 		return nil
 	}
 	all, err := w.t.r.conflictsIn(w.tree, h, nil)
@@ -146,7 +147,7 @@ func (w *work) settleConflicts(h *reach) error {
 	}
 	for i := range all {
 		c := &all[i]
-		if !slices.Contains(w.pending.Settled, c.ID) {
+		if !slices.Contains(settled, c.ID) {
 			continue
 		}
 		x, err := w.before.file(c.File)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
@@ -44,7 +45,7 @@ type resolving struct {
 	opt     ResolveOptions
 	base    StateRef
 	tree    state.Tree
-	pending *pending
+	settled []string // conflicts that the next record settles
 	plan    *plan
 	take    []string          // working files whose contents go
 	edited  map[string][]byte // what they shall hold
@@ -59,13 +60,11 @@ func (t *tx) resolve(ctx context.Context, opt ResolveOptions) (*ResolveResult, e
 		return nil, err
 	}
 	s := &resolving{t: t, r: r, opt: opt, base: base, edited: map[string][]byte{}}
-	if s.pending, err = r.loadPending(); err != nil {
-		return nil, err
-	}
+	s.settled = settledIn(t.view)
 	if s.tree, err = r.tree(base.Num); err != nil {
 		return nil, err
 	}
-	all, err := r.conflictsAt(base, s.pending)
+	all, err := r.conflictsAt(base, t.view)
 	if err != nil {
 		return nil, err
 	}
@@ -121,9 +120,7 @@ func (s *resolving) decide(c *Conflict) error {
 			return err
 		}
 	}
-	if !slices.Contains(s.pending.Settled, c.ID) {
-		s.pending.Settled = append(s.pending.Settled, c.ID)
-	}
+	s.settled = append(s.settled, c.ID)
 	c.Settled = true
 	s.result.Decided = append(s.result.Decided, *c)
 	return nil
@@ -290,6 +287,9 @@ func (s *resolving) finish(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := t.settle(s.settled); err != nil {
+		return err
+	}
 	if err := t.commit("resolve"); err != nil {
 		return err
 	}
@@ -301,8 +301,24 @@ func (s *resolving) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.savePending(s.pending); err != nil || s.moved[1] == "" {
-		return err
+	if s.moved[1] == "" {
+		return nil
 	}
 	return t.move(s.moved[0], s.moved[1])
+}
+
+// maxSettled bounds what a view keeps of settled conflicts, in bytes.
+const maxSettled = 60 << 10
+
+// settle keeps which conflicts the next record settles.
+func (t *tx) settle(ids []string) error {
+	slices.Sort(ids)
+	b := []byte(strings.Join(slices.Compact(ids), "\n"))
+	if len(b) > maxSettled {
+		return &Error{Text: "too many conflicts are decided and not recorded", Next: "Record them with oxy commit, then go on."}
+	}
+	if delete(t.view.Kept, keptSettled); len(b) > 0 {
+		t.view.Kept[keptSettled] = b
+	}
+	return nil
 }

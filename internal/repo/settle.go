@@ -111,10 +111,9 @@ func (w *work) seen(rec *recorded) worktree.Entry {
 // forgetPending drops the notes that this record has taken up.
 func (w *work) forgetPending() error {
 	p := w.pending
-	if len(p.Moves)+len(p.Untracked)+len(p.Settled) == 0 {
+	if len(p.Moves)+len(p.Untracked) == 0 {
 		return nil
 	}
-	p.Settled = nil // a record takes up all that was settled
 	done := map[string]bool{}
 	for i := range w.recs {
 		if old := w.recs[i].old; old != nil {

@@ -18,6 +18,7 @@ const (
 	keptKind      = "kind"      // what the operation was
 	keptUndo      = "undo"      // of an undo or a redo: the number of the operation whose view it brought back
 	keptRedo      = "redo"      // of an undo or a redo: the number of the operation whose view the next redo brings back
+	keptSettled   = "settled"   // conflicts that a person decided: the next record says so
 	keptDiscarded = "discarded" // of a discard: the contents that it took, to bring back; of an undo: those in their place
 )
 

@@ -49,6 +49,9 @@ func (t *tx) bring(ctx context.Context, v *store.View, files bool) error {
 	}
 	kept := t.view.Kept
 	t.view = v.Clone()
+	if delete(kept, keptSettled); len(v.Kept[keptSettled]) > 0 {
+		kept[keptSettled] = v.Kept[keptSettled]
+	}
 	t.view.Kept = kept
 	return nil
 }

@@ -96,7 +96,7 @@ func (r *Repo) status(ctx context.Context, opt StatusOptions) (*Status, error) {
 		s.Files = append(s.Files, d[i].FileChange)
 	}
 	s.Untracked = r.withoutMoved(s.Untracked, d)
-	s.Conflicts, err = r.conflictsAt(base, p)
+	s.Conflicts, err = r.conflictsAt(base, v)
 	return s, err
 }
 

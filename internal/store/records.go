@@ -170,9 +170,9 @@ func (r *stateRecord) append(b []byte, logID uint64, n uint32) []byte {
 	b = le.AppendUint64(b, r.pos)
 	b = le.AppendUint32(b, r.parent)
 	b = le.AppendUint32(b, r.off)
-	count := r.count << 1
+	count := r.count
 	if r.beside {
-		count |= 1
+		count |= 1 << 31
 	}
 	b = le.AppendUint32(b, count)
 	return endRecord(b, start, logID, statesCol, n)
@@ -183,6 +183,6 @@ func parseStateRecord(b []byte) (r stateRecord) {
 	copy(r.id[:], b)
 	r.where, r.pos = le.Uint64(b[32:]), le.Uint64(b[40:])
 	count := le.Uint32(b[56:])
-	r.parent, r.off, r.count, r.beside = le.Uint32(b[48:]), le.Uint32(b[52:]), count>>1, count&1 != 0
+	r.parent, r.off, r.count, r.beside = le.Uint32(b[48:]), le.Uint32(b[52:]), count&^(1<<31), count>>31 != 0
 	return r
 }

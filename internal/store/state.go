@@ -19,10 +19,17 @@ type State struct {
 
 var errState = errors.New("malformed state")
 
-// appendState encodes a state: parent+1, id, position, twice the count of runs and 1 more with Beside, then each run as its
-// distance from the end of the run before and its length-1.
+// besideBit is added to the number of a parent: changes stand beside others.
+const besideBit = 1 << 32
+
+// appendState encodes a state: parent+1 and besideBit, id, position, count of runs, then each run as its distance from the end
+// of the run before and its length-1.
 func appendState(b []byte, st *State) []byte {
-	b = binary.AppendUvarint(b, uint64(st.Parent+1))
+	parent := uint64(st.Parent + 1)
+	if st.Beside {
+		parent |= besideBit
+	}
+	b = binary.AppendUvarint(b, parent)
 	b = append(b, st.ID[:]...)
 	b = binary.AppendUvarint(b, st.Pos)
 	runs := 0
@@ -31,11 +38,7 @@ func appendState(b []byte, st *State) []byte {
 			runs++
 		}
 	}
-	twice := uint64(runs) << 1
-	if st.Beside {
-		twice |= 1
-	}
-	b = binary.AppendUvarint(b, twice)
+	b = binary.AppendUvarint(b, uint64(runs))
 	after := int64(0) // the number after the run before
 	for i := 0; i < len(st.Changes); {
 		j := i + 1
@@ -54,11 +57,11 @@ func appendState(b []byte, st *State) []byte {
 func decodeState(b []byte, n counts) (st State, rest []byte, err error) {
 	r := reader{b: b}
 	parent := r.uvarint()
+	st.Beside = parent&besideBit != 0
+	parent &^= besideBit
 	copy(st.ID[:], r.bytes(32))
 	st.Pos = r.uvarint()
 	runs := r.uvarint()
-	st.Beside = runs&1 != 0
-	runs >>= 1
 	if parent > uint64(n[statesCol]) || runs > uint64(len(r.b)) {
 		return st, nil, errState
 	}
