@@ -145,7 +145,7 @@ func (a *app) appendConflict(dst []byte, c *repo.Conflict, edited map[string]boo
 }
 
 // appendConflictRow appends where a conflict is, and what is to decide. Where a person edited the file since, the line that
-// its marks begin at in the recorded one means nothing any more.
+// its marks begin at in the recorded one means nothing any more. Without edited it does not say how far it is decided.
 func (a *app) appendConflictRow(dst []byte, c *repo.Conflict, edited map[string]bool) []byte {
 	p := a.colours()
 	dst = a.show().append(append(dst, p.Red...), c.Path)
@@ -153,17 +153,29 @@ func (a *app) appendConflictRow(dst []byte, c *repo.Conflict, edited map[string]
 		dst = fmt.Appendf(dst, ":%d", c.Line)
 	}
 	dst = append(append(append(dst, p.Reset...), ": "...), a.conflictWords(c)...)
-	if edited[c.Path] && !c.Settled {
+	switch {
+	case c.Settled && edited != nil:
+		dst = append(dst, "; decided, commit records it"...)
+	case edited[c.Path]:
 		dst = append(dst, "; edited since"...)
 	}
 	return dst
 }
 
+// divide parts those that are open from those that are decided and not recorded yet.
+func divide(list []repo.Conflict) (open, decided []repo.Conflict) {
+	for _, c := range list {
+		if c.Settled {
+			decided = append(decided, c)
+		} else {
+			open = append(open, c)
+		}
+	}
+	return open, decided
+}
+
 // editedPaths gives the files that differ from what is recorded.
 func editedPaths(s *repo.Status) map[string]bool {
-	if len(s.Conflicts) == 0 {
-		return nil
-	}
 	out := make(map[string]bool, len(s.Files))
 	for i := range s.Files {
 		if old := s.Files[i].Old; old != nil {
@@ -197,9 +209,6 @@ func (a *app) conflictWords(c *repo.Conflict) string {
 		}
 	default:
 		words = c.Kind
-	}
-	if c.Settled {
-		words += "; decided, oxy commit records it"
 	}
 	return words
 }
