@@ -147,12 +147,13 @@ func (a *app) appendConflict(dst []byte, c *repo.Conflict, edited map[string]boo
 func (a *app) appendConflictRow(dst []byte, c *repo.Conflict, edited map[string]bool) []byte {
 	p := a.colours()
 	dst = a.show().append(append(dst, p.Red...), c.Path)
-	if c.Line > 0 && !edited[c.Path] {
+	if c.Line > 0 && !edited[c.Path] && !c.Settled {
 		dst = fmt.Appendf(dst, ":%d", c.Line)
 	}
 	dst = append(append(append(dst, p.Reset...), ": "...), a.conflictWords(c)...)
 	switch {
-	case c.Settled && edited != nil:
+	case c.Settled && edited == nil: // it stands among its like
+	case c.Settled:
 		dst = append(dst, "; decided, commit records it"...)
 	case edited[c.Path]:
 		dst = append(dst, "; edited since"...)
