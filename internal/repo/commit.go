@@ -55,7 +55,11 @@ func (r *Repo) askMessage(ctx context.Context, opt *CommitOptions) error {
 	for _, u := range st.Untracked {
 		files = append(files, FileChange{What: Added, New: &Side{Path: u}})
 	}
-	if len(files) == 0 && !opt.Amend {
+	v, err := r.view()
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 && !opt.Amend && len(settledIn(v)) == 0 {
 		return nothingToRecord(opt.Paths)
 	}
 	opt.Message, err = opt.Edit(initial, files)
@@ -89,7 +93,7 @@ func (t *tx) record(ctx context.Context, opt *CommitOptions, author change.Perso
 	if err := w.find(); err != nil {
 		return nil, err
 	}
-	if len(w.recs) == 0 && !opt.Amend {
+	if len(w.recs) == 0 && !opt.Amend && len(settledIn(t.view)) == 0 {
 		return nil, nothingToRecord(opt.Paths)
 	}
 	n, err := w.make(author)
