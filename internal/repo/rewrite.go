@@ -171,7 +171,7 @@ func (w *rewriting) record(of []uint32, a, b, on state.Tree, meta *change.Change
 		return 0, err
 	}
 	for i := range did {
-		if err := x.file(&did[i], part); err != nil {
+		if err := x.file(i, &did[i], part); err != nil {
 			return 0, err
 		}
 	}
@@ -285,7 +285,7 @@ type transplant struct {
 }
 
 // file does again what was done to one file.
-func (x *transplant) file(did *change.File, part *part) error {
+func (x *transplant) file(file int, did *change.File, part *part) error {
 	now, err := wasIn(x.b, x.bDisputes, did.ID)
 	if err != nil {
 		return err
@@ -294,7 +294,7 @@ func (x *transplant) file(did *change.File, part *part) error {
 	var text []byte
 	if part != nil {
 		var ok bool
-		if writes, text, ok, err = part.takes(x, did, &now); err != nil || !ok {
+		if writes, text, ok, err = part.takes(x, file, did, &now); err != nil || !ok {
 			return err
 		}
 	}
@@ -442,9 +442,9 @@ func (x *transplant) edits(did *change.File, on *loaded) (edits []weave.Edit, ok
 
 // part is some of what changes did: of a split.
 type part struct {
-	// choose tells what is taken of a file: all, some of its text, which it gives, or nothing. old is nil where the text is not
+	// choose tells what is taken of a file, which is told by its ordinal in the change and where it stands: all, some of its text, which it gives, or nothing. old is nil where the text is not
 	// edited, but added or replaced.
-	choose func(path string, old, now []byte) (taken, []byte, error)
+	choose func(file int, path string, old, now []byte) (taken, []byte, error)
 	took   map[change.FileID]taken
 	rest   bool // what the first part did not take
 }
@@ -458,7 +458,7 @@ const (
 )
 
 // takes tells what to do of a file's ops, and with which text; ok is false for nothing.
-func (p *part) takes(x *transplant, did *change.File, now *was) (writes change.Writes, text []byte, ok bool, err error) {
+func (p *part) takes(x *transplant, file int, did *change.File, now *was) (writes change.Writes, text []byte, ok bool, err error) {
 	if p.rest {
 		switch p.took[did.ID] {
 		case takenAll:
@@ -484,7 +484,7 @@ func (p *part) takes(x *transplant, did *change.File, now *was) (writes change.W
 			old = []byte{}
 		}
 	}
-	t, text, err := p.choose(now.place, old, after)
+	t, text, err := p.choose(file, now.place, old, after)
 	p.took[did.ID] = t
 	return did.Writes, text, t != takenNothing, err
 }

@@ -145,13 +145,13 @@ func (w *rewriting) split(n uint32, info *ChangeInfo, opt *SplitOptions) ([]uint
 		return nil, err
 	}
 	p := &part{took: map[change.FileID]taken{}}
-	p.choose = func(path string, old, now []byte) (taken, []byte, error) {
+	p.choose = func(file int, path string, old, now []byte) (taken, []byte, error) {
 		if len(opt.Paths) > 0 && within(path, opt.Paths) {
 			return takenAll, nil, nil
 		}
 		text, at, n, all := []byte{}, 0, 0, 0
 		for i := range hs {
-			if hs[i].Path != path {
+			if hs[i].file != file {
 				continue
 			}
 			if all++; !chosen[i] {
