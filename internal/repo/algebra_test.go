@@ -152,6 +152,9 @@ func (s *teller) no(err error) bool {
 	var e *Error
 	if errors.As(err, &e) {
 		s.say("  no: %v", e)
+		if strings.Contains(e.Text, "cannot be made anew") {
+			s.seen["not rewritten"]++
+		}
 		return true
 	}
 	if err != nil {

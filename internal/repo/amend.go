@@ -91,6 +91,9 @@ func (t *tx) amend(ctx context.Context, n uint32, info *ChangeInfo, message stri
 	if err != nil {
 		return nil, err
 	}
+	if err := w.checkSame(recorded, next); err != nil {
+		return nil, err
+	}
 	res := w.result([]uint32{made})
 	res.State, res.Bookmark = next, t.view.Current
 	if opt.DryRun {

@@ -152,6 +152,9 @@ func (t *tx) rewrite(ctx context.Context, of []uint32, kind string, dry bool, pu
 	if err != nil {
 		return nil, err
 	}
+	if err := w.checkSame(from, next); err != nil {
+		return nil, err
+	}
 	res := w.result(asked)
 	if dry {
 		return res, t.preview(ctx, &res.MoveResult, next)

@@ -252,6 +252,10 @@ func join(f, next *change.File, added bool) {
 		*f = change.File{ID: f.ID, Writes: change.Gone}
 		return
 	}
+	if f.Writes&change.Gone != 0 { // it is there after all
+		*f = *next
+		return
+	}
 	f.Writes |= next.Writes
 	if f.Writes&^change.Keep != 0 {
 		f.Writes &^= change.Keep
@@ -337,7 +341,10 @@ func (x *transplant) file(file int, did *change.File, part *part) error {
 		x.n.deps = append(x.n.deps, deps...)
 	} else if f.Kind != change.Text {
 		f.Size, f.Content = did.Size, did.Content
-		e := state.Entry{Path: now.place, Kind: did.Kind, Size: did.Size, Hash: did.Content, Body: now.entry.Body}
+		e := state.Entry{Path: now.place, Kind: did.Kind, Size: did.Size, Hash: did.Content}
+		if e.Body, err = x.wrote(did.ID); err != nil {
+			return err
+		}
 		if content, err = x.value(&e); err != nil {
 			return err
 		}
@@ -365,6 +372,20 @@ func (x *transplant) addFile(old change.FileID, now *was) error {
 	content, err := x.value(&e)
 	x.change.Files, x.contents = append(x.change.Files, f), append(x.contents, content)
 	return err
+}
+
+// wrote gives the last write of a file's body among the changes.
+func (x *transplant) wrote(id change.FileID) (change.FileID, error) {
+	for _, n := range slices.Backward(x.of) {
+		b, err := x.w.t.r.bodyOf(n)
+		if err != nil {
+			return change.FileID{}, storeError(err)
+		}
+		if i, ok := b.file(id); ok && b.files[i].Writes&change.WritesBody != 0 {
+			return change.FileID{Change: n, Ord: uint32(i)}, nil
+		}
+	}
+	return change.FileID{}, fmt.Errorf("%w: nothing writes file %d.%d", weave.ErrMismatch, id.Change, id.Ord)
 }
 
 // value reads a content that is to be recorded again; nil for one that is in the store by itself.
@@ -548,6 +569,37 @@ func (w *rewriting) finish() (StateRef, error) {
 		}
 	}
 	return next, w.t.keepTree(next, f)
+}
+
+// checkSame refuses what would change what is shown: making changes anew is no edit. Where files were in conflict, the marks and
+// names of these are told by the changes' ids, and those are others now.
+func (w *rewriting) checkSame(before, after StateRef) error {
+	a, err := w.t.r.tree(before.Num)
+	if err != nil {
+		return err
+	}
+	b, err := w.t.r.tree(after.Num)
+	if err != nil {
+		return err
+	}
+	loose := map[string]bool{}
+	for _, t := range []state.Tree{a, b} {
+		ds, err := t.Disputes()
+		if err != nil {
+			return err
+		}
+		for i := range ds {
+			loose[ds[i].Shown], loose[ds[i].Place] = true, true
+		}
+	}
+	return state.Diff(a, b, func(old, new *state.Entry) error {
+		path := pathOf(old, new)
+		if loose[path] || old != nil && new != nil && old.Kind == new.Kind && old.Size == new.Size && old.Hash == new.Hash && (old.Exec == new.Exec || old.Kind == change.Link) {
+			return nil
+		}
+		return &Error{Text: fmt.Sprintf("these changes cannot be made anew: %s would not be as it is", safepath.Quote(path)), No: true,
+			Next: "Changes beside them speak of the same lines or names. Record what you want on top instead."}
+	})
 }
 
 // result tells what was rewritten.
