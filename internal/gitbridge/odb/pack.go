@@ -33,39 +33,41 @@ const packHeader = 12
 
 // openPack opens stem.idx and stem.pack. The checksum of the whole pack is not computed, which would read all of it, but
 // compared with the one that the index was made for.
-func openPack(fsys vfs.FS, stem string, f object.Format) (p *pack, err error) {
-	p = &pack{name: filepath.Base(stem)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("%s: %w", p.name, err), p.close())
-		}
-	}()
+func openPack(fsys vfs.FS, stem string, f object.Format) (*pack, error) {
+	p := &pack{name: filepath.Base(stem)}
+	if err := p.open(fsys, stem, f); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", p.name, err), p.close())
+	}
+	return p, nil
+}
+
+func (p *pack) open(fsys vfs.FS, stem string, f object.Format) error {
 	idx, err := p.mapFile(fsys, stem+".idx")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if p.idx, err = parseIndex(idx, f); err != nil {
-		return nil, err
+		return err
 	}
 	data, err := p.mapFile(fsys, stem+".pack")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(data) < packHeader+f.Size() || string(data[:4]) != "PACK" {
-		return nil, fmt.Errorf("%w: not a pack", ErrCorrupt)
+		return fmt.Errorf("%w: not a pack", ErrCorrupt)
 	}
 	if v := binary.BigEndian.Uint32(data[4:]); v != 2 && v != 3 {
-		return nil, fmt.Errorf("%w: version %d of a pack", ErrUnsupported, v)
+		return fmt.Errorf("%w: version %d of a pack", ErrUnsupported, v)
 	}
 	if n := binary.BigEndian.Uint32(data[8:]); n != p.idx.count {
-		return nil, fmt.Errorf("%w: pack has %d objects and its index %d", ErrCorrupt, n, p.idx.count)
+		return fmt.Errorf("%w: pack has %d objects and its index %d", ErrCorrupt, n, p.idx.count)
 	}
 	end := len(data) - f.Size()
 	if !bytes.Equal(data[end:], p.idx.pack) {
-		return nil, fmt.Errorf("%w: pack is not the one that its index was made for", ErrCorrupt)
+		return fmt.Errorf("%w: pack is not the one that its index was made for", ErrCorrupt)
 	}
 	p.data = data[:end]
-	return p, nil
+	return nil
 }
 
 func (p *pack) mapFile(fsys vfs.FS, name string) ([]byte, error) {
