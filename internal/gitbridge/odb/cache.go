@@ -6,7 +6,7 @@ import "github.com/oxy-vcs/oxy/internal/gitbridge/object"
 // ring of bytes, oldest first, so that gigabytes can pass through without the collector hearing of it.
 type cache struct {
 	ring  []byte
-	size  int // of the ring once it is made
+	size  int // that the ring may reach
 	head  int // where the next goes
 	byKey map[uint64]int32
 	slots []slot // a ring too
@@ -20,7 +20,6 @@ type slot struct {
 	pos, len int
 	kind     object.Kind
 	verified bool // its hash is what its id says
-	gone     bool // its key was taken over by a later slot
 }
 
 const (
@@ -28,6 +27,8 @@ const (
 	cacheShare = 2
 	// minCached is the size that slots are made for.
 	minCached = 2048
+	// minRing is what a ring begins with.
+	minRing = 1 << 20
 )
 
 func newCache(size int) *cache { return &cache{size: size} }
@@ -50,10 +51,12 @@ func (c *cache) put(key uint64, kind object.Kind, verified bool, b []byte) {
 	if len(b) == 0 || len(b) > c.size/cacheShare {
 		return
 	}
-	if c.ring == nil { // a reader of a few loose objects never comes here
-		c.ring = make([]byte, c.size)
+	if c.slots == nil { // a reader of a few loose objects never comes here
 		c.slots = make([]slot, max(64, c.size/minCached))
 		c.byKey = make(map[uint64]int32, 1024)
+	}
+	if c.head+len(b) > len(c.ring) && len(c.ring) < c.size {
+		c.grow(c.head + len(b))
 	}
 	if c.head+len(b) > len(c.ring) {
 		c.evict(c.head, len(c.ring))
@@ -65,13 +68,18 @@ func (c *cache) put(key uint64, kind object.Kind, verified bool, b []byte) {
 	}
 	i := (c.first + c.used) % len(c.slots)
 	c.used++
-	if old, found := c.byKey[key]; found {
-		c.slots[old].gone = true
-	}
 	c.slots[i] = slot{key: key, pos: c.head, len: len(b), kind: kind, verified: verified}
 	c.byKey[key] = int32(i)
 	copy(c.ring[c.head:], b)
 	c.head += len(b)
+}
+
+// grow lengthens the ring, which has never gone round yet: a small repository never needs all of it.
+func (c *cache) grow(need int) {
+	size := min(c.size, max(2*len(c.ring), minRing, need))
+	ring := make([]byte, size)
+	copy(ring, c.ring[:c.head])
+	c.ring = ring
 }
 
 // evict drops the oldest as long as they reach into the ring's bytes from lo to hi.
@@ -87,7 +95,7 @@ func (c *cache) evict(lo, hi int) {
 
 func (c *cache) drop() {
 	s := &c.slots[c.first]
-	if !s.gone {
+	if c.byKey[s.key] == int32(c.first) {
 		delete(c.byKey, s.key)
 	}
 	c.first = (c.first + 1) % len(c.slots)
