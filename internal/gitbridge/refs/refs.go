@@ -69,6 +69,9 @@ type Problem struct {
 
 func (p Problem) Error() string { return fmt.Sprintf("ref %q: %v", p.Name, p.Err) }
 
+// Unwrap is Err.
+func (p Problem) Unwrap() error { return p.Err }
+
 // List is all refs of a repository in the order of their names, and what was wrong with others.
 type List struct {
 	Refs     []Ref
