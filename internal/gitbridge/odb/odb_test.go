@@ -22,7 +22,7 @@ func fill(r *gittest.Repo) {
 	for i := range 400 {
 		lines = append(lines, fmt.Sprintf("line %d %x", i, rng.Uint64()))
 	}
-	noise := make([]byte, 70_000)
+	noise := make([]byte, 20_000)
 	for i := range noise {
 		noise[i] = byte(rng.Uint32())
 	}
