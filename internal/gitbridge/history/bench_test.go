@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/oxy-vcs/oxy/internal/gitbridge/object"
@@ -34,6 +35,9 @@ func openReal(b *testing.B) (*odb.DB, []object.ID) {
 	r := db.NewReader()
 	var tips []object.ID
 	for _, ref := range list.Refs {
+		if !strings.HasPrefix(ref.Name, "refs/heads/") && !strings.HasPrefix(ref.Name, "refs/tags/") {
+			continue
+		}
 		kind, raw, err := r.View(ref.ID)
 		for err == nil && kind == object.TagKind {
 			var t object.Tag

@@ -28,11 +28,17 @@ const (
 	litBits  = 11
 	distBits = 8
 	preBits  = 7
-	// The most entries that tables of codes of 15 bits can take, with 288 and 32 symbols. Found by enumeration, as
-	// zlib's "enough" program does.
-	litTable  = 2342
-	distTable = 402
+	// tableSize is the most entries that a table takes, one of 11 bits for 288 symbols with codes of up to 15; zlib's
+	// program "enough" finds it by enumeration.
+	tableSize = 2342
 )
+
+// table finds what a code stands for by the bits under mask. Where the longest code is short, so is the table: one for
+// a hundred bytes would cost more to fill than to use.
+type table struct {
+	mask  uint64
+	codes [tableSize]code
+}
 
 // Lengths and distances: the least value of each symbol and its extra bits.
 var (
@@ -68,7 +74,7 @@ func preCode(sym int) code { return code(sym) << valueShift }
 
 // makeFixed makes the tables of blocks that bring none.
 func (z *inflater) makeFixed() {
-	z.fixedLit, z.fixedDist = make([]code, litTable), make([]code, distTable)
+	z.fixedLit, z.fixedDist = new(table), new(table)
 	var l [maxLitSyms]uint8
 	for i := range l {
 		switch {
@@ -103,12 +109,12 @@ func (z *inflater) readCodes(b *bitReader) error {
 		}
 		pre[preOrder[i]] = uint8(b.take(3))
 	}
-	if !z.build(z.pre[:], preBits, pre[:], preCode) {
+	if !z.build(&z.pre, preBits, pre[:], preCode) {
 		return badStream("codes of codes")
 	}
 	for i := 0; i < nLit+nDist; {
 		b.fill()
-		c := z.pre[b.bits&(1<<preBits-1)]
+		c := z.pre.codes[b.bits&z.pre.mask]
 		if c&special != 0 || b.over > 8 {
 			return badStream("codes")
 		}
@@ -135,24 +141,24 @@ func (z *inflater) readCodes(b *bitReader) error {
 			i++
 		}
 	}
-	if z.lengths[256] == 0 || !z.build(z.lit[:], litBits, z.lengths[:nLit], litCode) ||
-		!z.build(z.dist[:], distBits, z.lengths[nLit:nLit+nDist], distCode) {
+	if z.lengths[256] == 0 || !z.build(&z.lit, litBits, z.lengths[:nLit], litCode) ||
+		!z.build(&z.dist, distBits, z.lengths[nLit:nLit+nDist], distCode) {
 		return badStream("codes")
 	}
 	return nil
 }
 
-// build makes the table of a canonical code from the lengths of its symbols. The first 1<<width entries are found by
-// that many bits; longer codes have tables of their own after them. It is false where the lengths are no complete code;
-// as with zlib, a code of one symbol of one bit may lack the other, and one without symbols is never used.
-func (z *inflater) build(table []code, width uint, lengths []uint8, of func(sym int) code) bool {
+// build makes the table of a canonical code from the lengths of its symbols. The first entries are found by at most width
+// bits; longer codes have tables of their own after them. It is false where the lengths are no complete code; as with
+// zlib, a code of one symbol of one bit may lack the other, and one without symbols is never used.
+func (z *inflater) build(t *table, width uint, lengths []uint8, of func(sym int) code) bool {
 	var count, next [maxCode + 1]int
 	for _, l := range lengths {
 		count[l]++
 	}
 	used := len(lengths) - count[0]
 	count[0] = 0
-	room, sum := 1, 0
+	room, sum, longest := 1, 0, uint(1)
 	for l := 1; l <= maxCode; l++ {
 		next[l] = sum
 		sum += count[l]
@@ -160,19 +166,20 @@ func (z *inflater) build(table []code, width uint, lengths []uint8, of func(sym 
 		if room < 0 {
 			return false
 		}
+		if count[l] > 0 {
+			longest = uint(l)
+		}
 	}
+	width = min(width, longest)
+	t.mask = 1<<width - 1
 	if room > 0 {
 		if used > 1 || used == 1 && count[1] != 1 {
 			return false
 		}
-		for i := range 1 << width {
-			table[i] = special
-		}
+		t.codes[0], t.codes[1] = special, special
 		for sym, l := range lengths {
 			if l == 1 {
-				for i := 0; i < 1<<width; i += 2 {
-					table[i] = of(sym) | 1
-				}
+				t.codes[0] = of(sym) | 1
 			}
 		}
 		return true
@@ -184,13 +191,14 @@ func (z *inflater) build(table []code, width uint, lengths []uint8, of func(sym 
 			next[l]++
 		}
 	}
-	z.fillTable(table, width, sorted, &count, of)
+	t.fill(width, sorted, &count, of)
 	return true
 }
 
-// fillTable fills a table from the symbols of a complete code in the order of their codes. Codes are met with their bits
+// fill makes the entries from the symbols of a complete code in the order of their codes. Codes are met with their bits
 // in reverse, as in the stream; while they are short, the table of one bit more is the table twice.
-func (z *inflater) fillTable(table []code, width uint, sorted []uint16, count *[maxCode + 1]int, of func(sym int) code) {
+func (t *table) fill(width uint, sorted []uint16, count *[maxCode + 1]int, of func(sym int) code) {
+	table := &t.codes
 	word, size, end := uint(0), uint(1), uint(1)<<width
 	var sub, subStart uint
 	prefix := ^uint(0)

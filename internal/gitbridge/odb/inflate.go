@@ -11,11 +11,10 @@ import (
 type inflater struct {
 	lengths   [maxLitSyms + maxDistSyms]uint8
 	sorted    [maxLitSyms]uint16
-	lit       [litTable]code
-	dist      [distTable]code
-	pre       [1 << preBits]code
-	fixedLit  []code // made when first met
-	fixedDist []code
+	lit, dist table
+	pre       table
+	fixedLit  *table // made when first met
+	fixedDist *table
 }
 
 // bitReader takes bits from the front of a stream. Beyond its end come zeros, which are counted.
@@ -87,10 +86,10 @@ func (z *inflater) zlibPart(dst, src []byte) (int, error) {
 			if z.fixedLit == nil {
 				z.makeFixed()
 			}
-			at, err = z.block(&b, dst, at, z.fixedLit, z.fixedDist)
+			b, at, err = block(b, dst, at, z.fixedLit, z.fixedDist)
 		case 2:
 			if err = z.readCodes(&b); err == nil {
-				at, err = z.block(&b, dst, at, z.lit[:], z.dist[:])
+				b, at, err = block(b, dst, at, &z.lit, &z.dist)
 			}
 		default:
 			err = badStream("block of no kind")
@@ -125,27 +124,26 @@ func (b *bitReader) stored(dst []byte, at int) (int, error) {
 	return at + copied, nil
 }
 
-// block decodes one block and returns where dst has been filled to.
-func (z *inflater) block(r *bitReader, dst []byte, at int, lit, dist []code) (int, error) {
-	lit, dist = lit[:litTable], dist[:distTable] // their lengths are now known to the compiler
-	b := *r
-	defer func() { *r = b }()
+// block decodes one block and returns where dst has been filled to. The reader comes and goes by value, so that it
+// lives in registers.
+func block(b bitReader, dst []byte, at int, lit, dist *table) (bitReader, int, error) {
+	litMask, distMask := lit.mask, dist.mask
 	for {
 		b.fill()
-		c := lit[b.bits&(1<<litBits-1)]
-		if c&literal != 0 { // three literals fit in what one filling gives
-			b.drop(c)
+		c := lit.codes[b.bits&litMask]
+		if c&literal != 0 { // two literals and a peek fit in what one filling gives
 			if at >= len(dst) {
-				return at, nil
+				return b, at, nil
 			}
+			b.drop(c)
 			dst[at] = byte(c >> valueShift)
 			at++
-			c = lit[b.bits&(1<<litBits-1)]
+			c = lit.codes[b.bits&litMask]
 			if c&literal != 0 {
-				b.drop(c)
 				if at >= len(dst) {
-					return at, nil
+					return b, at, nil
 				}
+				b.drop(c)
 				dst[at] = byte(c >> valueShift)
 				at++
 				continue
@@ -154,46 +152,46 @@ func (z *inflater) block(r *bitReader, dst []byte, at int, lit, dist []code) (in
 		}
 		if c&special != 0 {
 			if c&subTable != 0 {
-				c = lit[c.value()+uint(b.bits>>litBits)&(1<<c.extra()-1)]
+				c = lit.codes[c.value()+uint(b.bits>>litBits)&(1<<c.extra()-1)]
 			}
 			if c&literal != 0 {
-				b.drop(c)
 				if at >= len(dst) {
-					return at, nil
+					return b, at, nil
 				}
+				b.drop(c)
 				dst[at] = byte(c >> valueShift)
 				at++
 				continue
 			}
 			if c&special != 0 {
 				if c&endOfBlock == 0 {
-					return at, badStream("code of no symbol")
+					return b, at, badStream("code of no symbol")
 				}
 				b.drop(c)
-				return at, nil
+				return b, at, nil
 			}
 		}
 		// A length takes 20 bits at most and a distance 28: together what one filling gives.
 		b.drop(c)
 		length := int(c.value() + b.take(c.extra()))
-		c = dist[b.bits&(1<<distBits-1)]
+		c = dist.codes[b.bits&distMask]
 		if c&special != 0 {
 			if c&subTable == 0 {
-				return at, badStream("code of no distance")
+				return b, at, badStream("code of no distance")
 			}
-			c = dist[c.value()+uint(b.bits>>distBits)&(1<<c.extra()-1)]
+			c = dist.codes[c.value()+uint(b.bits>>distBits)&(1<<c.extra()-1)]
 			if c&special != 0 {
-				return at, badStream("code of no distance")
+				return b, at, badStream("code of no distance")
 			}
 		}
 		b.drop(c)
 		back := int(c.value() + b.take(c.extra()))
 		if back > at {
-			return at, badStream("distance before the start")
+			return b, at, badStream("distance before the start")
 		}
 		if at+length+8 <= len(dst) && back >= 8 {
 			// Words may reach beyond the match: what follows is written later.
-			from, to := dst[at-back:at+length+8], dst[at:at+length+8]
+			from, to := dst[at-back:at+length+8-back], dst[at:at+length+8]
 			for i := 0; i < length; i += 8 {
 				binary.LittleEndian.PutUint64(to[i:], binary.LittleEndian.Uint64(from[i:]))
 			}
@@ -207,10 +205,7 @@ func (z *inflater) block(r *bitReader, dst []byte, at int, lit, dist []code) (in
 			length -= n
 		}
 		if at == len(dst) {
-			return at, nil
-		}
-		if b.over > 8 {
-			return at, badStream("cut short")
+			return b, at, nil
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	kflate "github.com/klauspost/compress/flate"
 )
 
 // texts are contents that bring every kind of block, code and match.
@@ -110,16 +112,34 @@ func FuzzInflate(f *testing.F) {
 	})
 }
 
+// BenchmarkInflate stands beside the decompressor for streams that it replaced.
 func BenchmarkInflate(b *testing.B) {
-	for _, text := range texts()[6:8] {
+	all := texts()
+	for name, text := range map[string][]byte{"200k": all[6], "1k": all[6][:1000], "100": all[6][:100]} {
 		packed := deflate(text)
 		dst := make([]byte, len(text))
-		var z inflater
-		b.SetBytes(int64(len(text)))
-		for b.Loop() {
-			if err := z.zlib(dst, packed); err != nil {
-				b.Fatal(err)
+		b.Run(name+"/own", func(b *testing.B) {
+			var z inflater
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if err := z.zlib(dst, packed); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
+		})
+		b.Run(name+"/stream", func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			var src bytes.Reader
+			fl := kflate.NewReader(&src)
+			for b.Loop() {
+				src.Reset(packed[2:])
+				if err := fl.(kflate.Resetter).Reset(&src, nil); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := io.ReadFull(fl, dst); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
