@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/oxy-vcs/oxy/internal/gitbridge/object"
 	"github.com/oxy-vcs/oxy/internal/gitbridge/odb"
 	"github.com/oxy-vcs/oxy/internal/gitbridge/refs"
+	"github.com/oxy-vcs/oxy/internal/gitbridge/tree"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
@@ -108,3 +110,76 @@ func benchmarkRead(b *testing.B, opt ReadOptions) {
 func BenchmarkReadNoBlobs(b *testing.B) { benchmarkRead(b, ReadOptions{NoBlobs: true}) }
 func BenchmarkRead1(b *testing.B)       { benchmarkRead(b, ReadOptions{}) }
 func BenchmarkRead2(b *testing.B)       { benchmarkRead(b, ReadOptions{Workers: 2}) }
+
+// BenchmarkRebuild proves every commit: its tree's id from the rows alone, upon the tree of its first parent, and its own
+// id from the fields.
+func BenchmarkRebuild(b *testing.B) {
+	db, tips := openReal(b)
+	o, err := Walk(db.NewReader(), db.Format, tips, nil, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	children := map[object.ID]int{}
+	for i := range o.Len() {
+		c := &o.commits[o.order[i]]
+		for _, p := range o.parents[c.first : c.first+c.count] {
+			children[o.numbers.id(p)]++
+		}
+	}
+	hasher := object.NewHasher(db.Format, nil)
+	var made, odd, fields, fieldBytes int
+	for b.Loop() {
+		made, odd, fields, fieldBytes = 0, 0, 0, 0
+		left := maps.Clone(children)
+		builder := tree.NewBuilder(db.Format, nil)
+		trees := map[object.ID]tree.Tree{}
+		var list []tree.Edit
+		p := Read(context.Background(), db, o, 0, ReadOptions{NoBlobs: true})
+		for s := p.Next(); s != nil; s = p.Next() {
+			base := builder.Empty()
+			if len(s.Parents) > 0 {
+				base = trees[s.Parents[0]]
+			}
+			for _, r := range s.Rows {
+				if len(s.Parents) == 0 || r.Sides[0] != r.Sides[1] {
+					list = append(list, tree.Edit{Path: string(r.Path), Side: r.Sides[0]})
+				}
+			}
+			if s.More {
+				continue
+			}
+			at, err := builder.Apply(base, list, func(object.ID, []byte) error { made++; return nil })
+			if err != nil || at.ID() != s.Commit.Tree {
+				p.Close()
+				b.Fatal(s.ID, err)
+			}
+			list = list[:0]
+			for _, parent := range s.Parents {
+				if left[parent]--; left[parent] == 0 {
+					delete(trees, parent)
+				}
+			}
+			trees[s.ID] = at
+			native, extra := s.Commit.Split()
+			if len(extra) > 0 {
+				odd++
+			}
+			for _, f := range extra {
+				fields++
+				fieldBytes += len(f.Key) + len(f.Value)
+			}
+			raw, err := object.JoinCommit(db.Format, at.ID(), s.Commit.Parents, native, extra)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if id, _ := hasher.Sum(object.CommitKind, raw); id != s.ID {
+				b.Fatal(s.ID, id)
+			}
+		}
+		p.Close()
+	}
+	b.ReportMetric(float64(o.Len()*b.N)/b.Elapsed().Seconds(), "commits/s")
+	b.ReportMetric(float64(made)/float64(o.Len()), "trees/commit")
+	b.ReportMetric(float64(odd)/float64(o.Len()), "with-fields")
+	b.ReportMetric(float64(fieldBytes)/float64(o.Len()), "field-bytes/commit")
+}

@@ -55,31 +55,16 @@ func NextEntry(f Format, b []byte) (e Entry, rest []byte, err error) {
 	if nul < 0 || end > len(b) {
 		return Entry{}, nil, ErrTree
 	}
-	i := 0
-	for i < nul && b[i] != ' ' {
-		d := b[i] - '0'
-		if d > 7 || i > 7 {
-			return Entry{}, nil, ErrTree
-		}
-		e.Mode = e.Mode<<3 | Mode(d)
-		i++
-	}
-	if i == nul || i == 0 {
-		return Entry{}, nil, ErrTree
-	}
-	e.Name, e.ID = b[i+1:nul], b[nul+1:end]
-	switch e.Mode {
-	case ModeFile, ModeExec, ModeGroup, ModeLink, ModeSubmodule:
-	case ModeTree:
-		i++
+	e.ID = b[nul+1 : end]
+	switch { // nearly all are one of these
+	case nul >= 7 && string(b[:7]) == "100644 ":
+		e.Mode, e.Name = ModeFile, b[7:nul]
+	case nul >= 6 && string(b[:6]) == "40000 ":
+		e.Mode, e.Name = ModeTree, b[6:nul]
 	default:
-		return Entry{}, nil, fmt.Errorf("%w: %.12q of %.80q", ErrMode, b[:nul-len(e.Name)-1], e.Name)
-	}
-	if i > 6 {
-		if i > 7 || b[0] != '0' {
-			return Entry{}, nil, fmt.Errorf("%w: %.12q of %.80q", ErrMode, b[:nul-len(e.Name)-1], e.Name)
+		if e.Mode, e.Name, err = splitMode(b[:nul]); err != nil {
+			return Entry{}, nil, err
 		}
-		e.Mode |= ModePadded
 	}
 	if len(e.Name) == 0 || bytes.IndexByte(e.Name, '/') >= 0 {
 		return Entry{}, nil, fmt.Errorf("%w: %.80q", ErrTreeName, e.Name)
@@ -88,6 +73,51 @@ func NextEntry(f Format, b []byte) (e Entry, rest []byte, err error) {
 		return Entry{}, nil, fmt.Errorf("%w: %.80q", ErrNullID, e.Name)
 	}
 	return e, b[end:], nil
+}
+
+// splitMode parts what stands before an entry's NUL.
+func splitMode(b []byte) (m Mode, name []byte, err error) {
+	i := 0
+	for i < len(b) && b[i] != ' ' {
+		d := b[i] - '0'
+		if d > 7 || i > 7 {
+			return 0, nil, ErrTree
+		}
+		m = m<<3 | Mode(d)
+		i++
+	}
+	if i == len(b) || i == 0 {
+		return 0, nil, ErrTree
+	}
+	digits := 6
+	switch m {
+	case ModeFile, ModeExec, ModeGroup, ModeLink, ModeSubmodule:
+	case ModeTree:
+		digits = 5
+	default:
+		digits = 0
+	}
+	switch {
+	case digits == i:
+	case digits > 0 && digits+1 == i:
+		m |= ModePadded
+	default:
+		return 0, nil, fmt.Errorf("%w: %.12q of %.80q", ErrMode, b[:i], b[i+1:])
+	}
+	return m, b[i+1:], nil
+}
+
+// Skip says of a tree that was checked where the name of its first entry lies, whether that is a directory, and where
+// the next entry begins.
+func Skip(f Format, b []byte) (name []byte, isTree bool, next int) {
+	nul := bytes.IndexByte(b, 0)
+	switch {
+	case b[5] == ' ':
+		return b[6:nul], true, nul + 1 + f.Size()
+	case b[6] == ' ':
+		return b[7:nul], b[0] == '0', nul + 1 + f.Size()
+	}
+	return b[8:nul], false, nul + 1 + f.Size()
 }
 
 // IsTree tells whether the entry is a directory.

@@ -230,13 +230,12 @@ func (b *Builder) child(n *node, name string, id []byte) (*node, error) {
 // lookup finds a name, as a file or as a directory.
 func (b *Builder) lookup(n *node, name string) (e object.Entry, isFile, isDir bool) {
 	for rest := n.raw; len(rest) > 0; {
-		nul := bytes.IndexByte(rest, 0)
-		if end := nul - len(name); end > 0 && rest[end-1] == ' ' && string(rest[end:nul]) == name {
-			if e, _, err := object.NextEntry(b.format, rest); err == nil && string(e.Name) == name {
-				return e, !e.IsTree(), e.IsTree()
-			}
+		found, isTree, next := object.Skip(b.format, rest)
+		if string(found) == name {
+			e, _, _ := object.NextEntry(b.format, rest) // the tree was checked, or made here
+			return e, !isTree, isTree
 		}
-		rest = rest[nul+1+b.format.Size():]
+		rest = rest[next:]
 	}
 	return object.Entry{}, false, false
 }
@@ -258,29 +257,38 @@ func (b *Builder) rebuild(n *node, puts []put) (*node, error) {
 	slices.SortFunc(ordered, func(a, b *put) int { return compare(&a.Entry, &b.Entry) })
 	var run int // start of entries that stay
 	for at := 0; at < len(n.raw); {
-		e, rest, err := object.NextEntry(b.format, n.raw[at:])
-		if err != nil {
-			return nil, err
-		}
-		next := len(n.raw) - len(rest)
-		_, replaced := slices.BinarySearchFunc(puts, e.Name, func(p put, name []byte) int { return bytes.Compare(p.Name, name) })
-		for len(ordered) > 0 && compare(&ordered[0].Entry, &e) <= 0 {
+		name, isTree, length := object.Skip(b.format, n.raw[at:])
+		for len(ordered) > 0 && object.CompareNames(ordered[0].Name, ordered[0].IsTree(), name, isTree) <= 0 {
 			raw = append(raw, n.raw[run:at]...)
 			run = at
 			raw = object.AppendEntry(raw, &ordered[0].Entry)
 			ordered = ordered[1:]
 		}
-		if replaced {
+		if replaces(puts, name) {
 			raw = append(raw, n.raw[run:at]...)
-			run = next
+			run = at + length
 		}
-		at = next
+		at += length
 	}
 	raw = append(raw, n.raw[run:]...)
 	for _, p := range ordered {
 		raw = object.AppendEntry(raw, &p.Entry)
 	}
 	return b.finish(n, raw, puts)
+}
+
+// replaces tells whether one of puts, which are in order, has the name.
+func replaces(puts []put, name []byte) bool {
+	if len(puts) > 8 {
+		_, found := slices.BinarySearchFunc(puts, name, func(p put, name []byte) int { return bytes.Compare(p.Name, name) })
+		return found
+	}
+	for i := range puts {
+		if string(puts[i].Name) == string(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // finish makes the directory of its bytes, or is n where nothing has changed.
