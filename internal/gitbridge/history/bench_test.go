@@ -40,19 +40,12 @@ func openReal(b *testing.B) (*odb.DB, []object.ID) {
 		if !strings.HasPrefix(ref.Name, "refs/heads/") && !strings.HasPrefix(ref.Name, "refs/tags/") {
 			continue
 		}
-		kind, raw, err := r.View(ref.ID)
-		for err == nil && kind == object.TagKind {
-			var t object.Tag
-			if t, err = object.ParseTag(db.Format, raw); err == nil {
-				ref.ID = t.Object
-				kind, raw, err = r.View(t.Object)
-			}
-		}
+		_, to, kind, err := Peel(r, db.Format, ref.ID)
 		if err != nil {
 			b.Fatal(err)
 		}
 		if kind == object.CommitKind {
-			tips = append(tips, ref.ID)
+			tips = append(tips, to)
 		}
 	}
 	return db, tips

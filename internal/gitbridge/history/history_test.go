@@ -275,6 +275,42 @@ func TestLargeCommitComesInParts(t *testing.T) {
 	}
 }
 
+func TestPeel(t *testing.T) {
+	r := gittest.New(t)
+	tip := r.Commit(r.Object("tree", ""), "m")
+	tag := func(of, kind string) string {
+		return r.Object("tag", "object "+of+"\ntype "+kind+"\ntag x\ntagger "+ada+"\n\nm\n")
+	}
+	one := tag(tip, "commit")
+	two := tag(one, "tag")
+	deep := two
+	for range maxTagDepth {
+		deep = tag(deep, "tag")
+	}
+	blob := tag(r.Object("blob", "x"), "blob")
+	db, _ := openRepo(t, r)
+	for _, test := range []struct {
+		hex  string
+		tags int
+		kind object.Kind
+		want error
+	}{
+		{tip, 0, object.CommitKind, nil},
+		{one, 1, object.CommitKind, nil},
+		{two, 2, object.CommitKind, nil},
+		{blob, 1, object.BlobKind, nil},
+		{deep, maxTagDepth, object.TagKind, ErrTagDepth},
+		{r.Object("tag", "object 12\n"), 1, object.TagKind, object.ErrTagObject},
+		{tag(strings.Repeat("1", 40), "commit"), 1, 0, odb.ErrMissing},
+	} {
+		id, _ := object.ParseID(object.SHA1, test.hex)
+		tags, to, kind, err := Peel(db.NewReader(), db.Format, id)
+		if len(tags) != test.tags || kind != test.kind || !errors.Is(err, test.want) || err == nil && kind == object.CommitKind && to.String() != tip {
+			t.Errorf("%s: %d tags, %s %s, %v", test.hex, len(tags), kind, to, err)
+		}
+	}
+}
+
 // Whoever stops early leaves no worker behind: Close returns.
 func TestStop(t *testing.T) {
 	r := gittest.New(t)

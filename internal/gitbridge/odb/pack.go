@@ -19,8 +19,7 @@ type pack struct {
 	idx    *index
 	data   []byte // all of the pack but the checksum at its end
 
-	maps  []vfs.Mapping
-	files []vfs.File
+	maps []vfs.Mapping
 }
 
 // Types in a pack beside those of objects.
@@ -70,18 +69,16 @@ func (p *pack) open(fsys vfs.FS, stem string, f object.Format) error {
 	return nil
 }
 
-func (p *pack) mapFile(fsys vfs.FS, name string) ([]byte, error) {
+// mapFile maps a whole file. The file is closed again: a repository of a thousand packs would need two thousand open.
+func (p *pack) mapFile(fsys vfs.FS, name string) (b []byte, err error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
-	p.files = append(p.files, f)
+	defer func() { err = errors.Join(err, f.Close()) }()
 	var st vfs.Stat
 	if err := f.Stat(&st); err != nil {
 		return nil, err
-	}
-	if st.Size == 0 {
-		return nil, nil // nothing can be mapped
 	}
 	m, err := f.Map(st.Size)
 	if err != nil {
@@ -96,10 +93,7 @@ func (p *pack) close() error {
 	for _, m := range p.maps {
 		errs = append(errs, m.Close())
 	}
-	for _, f := range p.files {
-		errs = append(errs, f.Close())
-	}
-	p.maps, p.files, p.data, p.idx = nil, nil, nil, nil
+	p.maps, p.data, p.idx = nil, nil, nil
 	return errors.Join(errs...)
 }
 

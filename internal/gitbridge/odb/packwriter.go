@@ -65,7 +65,7 @@ func NewPackWriter(db *DB) (*PackWriter, error) {
 	}
 	w.out = bufio.NewWriterSize(w.file, packBuffer)
 	w.zip = zlib.NewWriter(&w.buf)
-	// The number of objects is written once it is known.
+	// The number of objects is written once it is known. This goes no further than the buffer.
 	return w, w.write([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x00"))
 }
 
@@ -135,7 +135,7 @@ func (w *PackWriter) Abort() error {
 }
 
 // Finish makes the pack durable and gives it its name, pack-… without an extension; the name is empty, and nothing is
-// left, where no object was added. After an error Git sees nothing of it.
+// left, where no object was added. After an error Git sees nothing of it, or all where only the last sync failed.
 func (w *PackWriter) Finish() (name string, err error) {
 	if len(w.entries) == 0 {
 		return "", w.Abort()
@@ -156,12 +156,16 @@ func (w *PackWriter) Finish() (name string, err error) {
 	name = fmt.Sprintf("pack-%x", sum)
 	// The pack gets its name before its index: Git finds packs by their indexes.
 	temp := w.file.Name()
-	if err := w.file.Close(); err != nil {
-		return "", err
-	}
+	err = w.file.Close()
 	w.file = nil
+	if err != nil {
+		return "", errors.Join(err, w.fs.Remove(temp))
+	}
 	if err := w.fs.Rename(temp, filepath.Join(w.dir, name+".pack")); err != nil {
 		return "", errors.Join(err, w.fs.Remove(temp))
+	}
+	if err := w.fs.SyncDir(w.dir); err != nil { // or the index's name may outlive the pack's
+		return "", err
 	}
 	return name, vfs.WriteFileAtomic(w.fs, filepath.Join(w.dir, name+".idx"), idx, true)
 }

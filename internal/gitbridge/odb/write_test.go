@@ -3,7 +3,9 @@ package odb
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/oxy-vcs/oxy/internal/gitbridge/gittest"
 	"github.com/oxy-vcs/oxy/internal/gitbridge/object"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
 func TestGitReadsWhatIsWritten(t *testing.T) {
@@ -127,6 +130,89 @@ func TestLargeOffsetsInAnIndex(t *testing.T) {
 		rank, found := x.find(e.id[:20])
 		if off, valid := x.offset(rank); !found || !valid || off != e.off {
 			t.Fatalf("%s: %d, want %d", e.id, off, e.off)
+		}
+	}
+}
+
+// export writes a pack of two objects and tells whether it was finished.
+func export(t *testing.T, fsys vfs.FS) bool {
+	t.Helper()
+	db, err := Open(fsys, "/r", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewPackWriter(db)
+	if err != nil {
+		return false
+	}
+	for _, text := range []string{"one", strings.Repeat("two", packBuffer)} {
+		if _, err := w.Add(object.BlobKind, []byte(text)); err != nil {
+			_ = w.Abort() // the disk may be gone
+			return false
+		}
+	}
+	_, err = w.Finish()
+	return err == nil
+}
+
+// holds tells whether both objects are read; with one of them alone the test fails.
+func holds(t *testing.T, fsys vfs.FS) bool {
+	t.Helper()
+	db, err := Open(fsys, "/r", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasher := object.NewHasher(object.SHA1, nil)
+	found := 0
+	for _, text := range []string{"one", strings.Repeat("two", packBuffer)} {
+		id, _ := hasher.Sum(object.BlobKind, []byte(text))
+		if _, _, err := db.NewReader().View(id); err == nil {
+			found++
+		} else if !errors.Is(err, ErrMissing) {
+			t.Fatal(err)
+		}
+	}
+	if found == 1 {
+		t.Fatal("half of a pack is there")
+	}
+	return found == 2
+}
+
+// Whatever call fails, and wherever the machine stops: a pack that was finished is there, and of any other all or nothing.
+func TestPackOnABadDisk(t *testing.T) {
+	for _, mode := range []vfs.FaultMode{0, vfs.FaultStays, vfs.FaultShort | vfs.FaultStays} {
+		for n := 1; ; n++ {
+			mem := memRepo(t).(*vfs.Mem)
+			if err := errors.Join(mem.SyncDir("/r/objects"), mem.SyncDir("/r"), mem.SyncDir("/")); err != nil {
+				t.Fatal(err)
+			}
+			faulty := vfs.Inject(mem, n, errors.New("disk"), mode)
+			done := export(t, faulty)
+			if done && !holds(t, mem) {
+				t.Fatalf("call %d: finished, and not there", n)
+			}
+			holds(t, mem)
+			// A pack without an index is nothing to Git; one that has it was complete but for the last sync.
+			names, _ := mem.ReadDir("/r/objects/pack")
+			if mode == 0 && strings.Contains(fmt.Sprint(names), "tmp") {
+				t.Errorf("call %d leaves %v", n, names)
+			}
+			for seed := range uint64(4) {
+				after := mem.Crash(rand.New(rand.NewPCG(seed, 1)))
+				if seed == 0 {
+					after = mem.CrashWorst()
+				}
+				var st vfs.Stat
+				if after.Lstat("/r/HEAD", &st) != nil {
+					continue // the repository's own files were never synced
+				}
+				if there := holds(t, after); done && !there {
+					t.Fatalf("call %d: finished, and lost", n)
+				}
+			}
+			if !faulty.Fired() {
+				break
+			}
 		}
 	}
 }
