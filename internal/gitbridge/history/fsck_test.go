@@ -32,10 +32,7 @@ type verdict struct {
 	err  error
 }
 
-var (
-	exact    = verdict{name: "exact"}
-	verdicts = map[string]verdict{}
-)
+var exact = verdict{name: "exact"}
 
 func refused(name string, err error) verdict { return verdict{name, err} }
 
@@ -158,7 +155,7 @@ func bads() []bad {
 	}
 }
 
-// fixtures is one repository with everything malformed in it.
+// What the page says of each class is what becomes of it, and no class is without a fixture.
 func TestEveryClassOfFsck(t *testing.T) {
 	repo := gittest.New(t)
 	repo.Object("blob", "")

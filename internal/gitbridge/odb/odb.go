@@ -18,7 +18,7 @@ var (
 	// ErrNotGit is a path where no Git repository lies.
 	ErrNotGit = errors.New("not a Git repository")
 	// ErrUnsupported is a repository that says it needs what this package does not know.
-	ErrUnsupported = errors.New("Git repository needs an extension that is not known")
+	ErrUnsupported = errors.New("repository needs an extension of Git that is not known")
 	// ErrMissing is an object that the repository does not have: a shallow or partial clone, or damage.
 	ErrMissing = errors.New("object is missing")
 	// ErrCorrupt is an object, pack or index that is cut short or is not what its hash says.
