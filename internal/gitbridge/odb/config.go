@@ -17,6 +17,8 @@ type Config struct {
 	Partial   bool // objects may be left with a remote
 	Bare      bool
 	Worktrees bool // worktrees have configurations of their own
+	Shallow   bool // the parents of some commits were never fetched
+	Grafts    bool // an old file gives commits other parents; it is not heeded
 }
 
 // readConfig reads the few settings that matter from a repository's config. Included files are not looked at: Git does

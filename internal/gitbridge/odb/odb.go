@@ -155,6 +155,8 @@ func (db *DB) tryDir(dir string) (bool, error) {
 	var err error
 	db.Config, err = readConfig(db.fs, filepath.Join(common, "config"))
 	db.Format = db.Config.Format
+	db.Config.Shallow = db.fs.Lstat(filepath.Join(common, "shallow"), &st) == nil
+	db.Config.Grafts = db.fs.Lstat(filepath.Join(common, "info", "grafts"), &st) == nil
 	return err == nil, err
 }
 

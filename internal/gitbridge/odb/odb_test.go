@@ -166,6 +166,10 @@ func TestPlacesOfRepositories(t *testing.T) {
 		db := open(t, filepath.Join(r.Dir, dir), Options{})
 		check(t, db, db.NewReader(), list, 1)
 	}
+	r.Git("clone", "-q", "--depth=1", "file://"+r.Dir, "shallow")
+	if db := open(t, filepath.Join(r.Dir, "shallow"), Options{}); !db.Config.Shallow || db.Config.Grafts {
+		t.Errorf("%+v", db.Config)
+	}
 	if _, err := Open(vfs.OS(), filepath.Join(r.Dir, "none"), Options{}); !errors.Is(err, ErrNotGit) {
 		t.Error(err)
 	}
