@@ -19,7 +19,7 @@ type slot struct {
 	key      uint64
 	pos, len int
 	kind     object.Kind
-	verified bool // its hash is what its id says
+	verified object.ID // the id that its hash was found to be, or zero: an index may give one place to several ids
 }
 
 const (
@@ -47,7 +47,7 @@ func (c *cache) get(key uint64) (*slot, []byte) {
 }
 
 // put keeps a copy of b, which must not lie in the ring.
-func (c *cache) put(key uint64, kind object.Kind, verified bool, b []byte) {
+func (c *cache) put(key uint64, kind object.Kind, verified object.ID, b []byte) {
 	if len(b) == 0 || len(b) > c.size/cacheShare {
 		return
 	}

@@ -19,7 +19,7 @@ func TestCacheAgainstMap(t *testing.T) {
 			key := rapid.Uint64Range(0, 20).Draw(t, "key")
 			b := bytes.Repeat([]byte{byte(n)}, rapid.IntRange(0, 80).Draw(t, "len"))
 			if s, _ := c.get(key); s == nil {
-				c.put(key, object.BlobKind, false, b)
+				c.put(key, object.BlobKind, object.ID{}, b)
 				last[key] = b
 				s, got := c.get(key)
 				if fits := len(b) > 0 && len(b) <= size/cacheShare; fits != (s != nil) || fits && !bytes.Equal(got, b) {

@@ -193,6 +193,31 @@ func TestBasesInACircle(t *testing.T) {
 	}
 }
 
+// An index that gives two ids one place: what was verified under the one is not taken for the other.
+func TestTwoIdsForOneObject(t *testing.T) {
+	text := object.AppendEntry(nil, &object.Entry{Mode: object.ModeFile, Name: []byte("a"), ID: bytes.Repeat([]byte{9}, 20)})
+	r, p, offs := hostile(append(head(byte(object.TreeKind), uint64(len(text))), deflate(text)...))
+	id, _ := object.NewHasher(object.SHA1, nil).Sum(object.TreeKind, text)
+	other := id
+	other[19]++
+	x := &index{size: 20, version: 1, fanout: make([]byte, fanoutSize)}
+	for i := int(id[0]); i < 256; i++ {
+		binary.BigEndian.PutUint32(x.fanout[4*i:], 2)
+	}
+	for _, id := range []object.ID{id, other} {
+		x.names = append(binary.BigEndian.AppendUint32(x.names, uint32(offs[0])), id[:20]...)
+	}
+	p.idx = x
+	for range 2 {
+		if _, got, err := r.View(id); err != nil || !bytes.Equal(got, text) {
+			t.Error(err)
+		}
+		if _, _, err := r.View(other); !errors.Is(err, ErrCorrupt) {
+			t.Error(err)
+		}
+	}
+}
+
 func TestHostileLooseObjects(t *testing.T) {
 	id := object.ID{0xab, 19: 1}
 	for text, want := range map[string]error{

@@ -81,11 +81,11 @@ func (r *Reader) read(id object.ID, buf []byte) (kind object.Kind, content []byt
 	}
 	key := cacheKey(p, off)
 	if s, b := r.cache.get(key); s != nil {
-		if !s.verified {
+		if s.verified != id {
 			if err := r.verify(id, s.kind, b); err != nil {
 				return 0, nil, false, err
 			}
-			s.verified = true
+			s.verified = id
 		}
 		return s.kind, b, false, nil
 	}
@@ -98,7 +98,7 @@ func (r *Reader) read(id object.ID, buf []byte) (kind object.Kind, content []byt
 		return 0, nil, false, fmt.Errorf("%s: %w", p.name, err)
 	}
 	if kind == object.TreeKind { // the next commit compares with it
-		r.cache.put(key, kind, true, buf[start:])
+		r.cache.put(key, kind, id, buf[start:])
 	}
 	return kind, buf, true, nil
 }
@@ -174,7 +174,7 @@ func (r *Reader) unpack(p *pack, off uint64, buf []byte) (object.Kind, []byte, e
 				return 0, nil, err
 			}
 			r.work[0], work = base, 1
-			r.cache.put(key, kind, false, base)
+			r.cache.put(key, kind, object.ID{}, base)
 			break
 		}
 		if len(r.chain) == maxDeltaDepth {
@@ -199,7 +199,7 @@ func (r *Reader) unpack(p *pack, off uint64, buf []byte) (object.Kind, []byte, e
 			return kind, out, nil
 		}
 		// What the base lies in may be overwritten from here on: it is used no more.
-		r.cache.put(cacheKey(p, l.off), kind, false, out)
+		r.cache.put(cacheKey(p, l.off), kind, object.ID{}, out)
 		r.work[work], base, work = out, out, 1-work
 	}
 	return 0, nil, ErrCorrupt // not reached: a chain has a link
