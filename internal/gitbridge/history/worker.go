@@ -16,8 +16,9 @@ const (
 	minRoom = 16 << 10
 	// maxRooms bounds the rooms that lie ready.
 	maxRooms = 64
-	// rowBytes is what a row weighs beside its content.
-	rowBytes = 128
+	// rowBytes is what a row weighs beside its path, sides and content, and sideBytes a side.
+	rowBytes  = 96
+	sideBytes = 36
 )
 
 // errStopped ends a worker's walk when the pipeline is closed.
@@ -144,8 +145,8 @@ func (w *worker) row(path []byte, sides []tree.Side) error {
 			return err
 		}
 	}
-	w.part.bytes += rowBytes
 	sides = sides[:1+len(w.step.Parents)]
+	w.part.bytes += rowBytes + sideBytes*len(sides)
 	start := len(w.sides)
 	w.sides = append(w.sides, sides...)
 	r := Row{Path: w.keep(append(w.space(), path...)), Sides: w.sides[start:len(w.sides):len(w.sides)]}

@@ -10,8 +10,9 @@ import (
 // kept as it is.
 const MaxHistory = 15 << 20
 
-// MaxParents bounds the parents of a commit: Git's own octopus stops far earlier, and a walk holds them all.
-const MaxParents = 1 << 16
+// MaxParents bounds the parents of a commit, whose trees are walked at once, 200 bytes for each in every directory on the
+// way. The largest merge that anybody tells of has 66.
+const MaxParents = 1024
 
 // What makes a commit one that cannot be taken: without its tree and parents there is no state to import. Everything
 // else about a commit is kept as it is.

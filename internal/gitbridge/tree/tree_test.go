@@ -334,3 +334,14 @@ func TestWalkRefuses(t *testing.T) {
 }
 
 var errStop = errors.New("enough")
+
+// What is passed without asking safepath would have passed there.
+func TestPlainNamesAreSafe(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SampledFrom([]string{"git", "oxy", "GIT", ".", "~1", " ", ":", "\\", "a", "-", "_", "+", "\u200c", "/", "\x00", "CON", "0"})
+		name := strings.Join(rapid.SliceOfN(parts, 0, 6).Draw(t, "parts"), "")
+		if plain([]byte(name)) && safepath.CheckName(name) != nil {
+			t.Fatalf("%q", name)
+		}
+	})
+}
