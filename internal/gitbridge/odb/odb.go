@@ -239,11 +239,3 @@ func (db *DB) openPacks(dir string) error {
 	}
 	return nil
 }
-
-// Objects is how many objects the packs' indexes list, repetitions counted, for a bar of progress.
-func (db *DB) Objects() (n int) {
-	for _, p := range db.packs {
-		n += int(p.idx.count)
-	}
-	return n
-}
