@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"errors"
 	"math/rand"
 
 	"github.com/oxy-vcs/oxy/internal/oracle"
@@ -130,10 +129,6 @@ func (s *Story) edit(e *Event) {
 	s.settleTexts(v, e)
 	e.Kind = Edited
 	c, err := s.Record(e.Before, e.Want, e.Moves, e.Settle)
-	if errors.Is(err, ErrOpenBlock) {
-		e.Settle = nil
-		c, err = s.Record(e.Before, e.Want, e.Moves, nil)
-	}
 	if e.Err = err; c != nil {
 		e.Change, e.After = c.Num, e.Before.With(c.Num)
 	}
