@@ -8,14 +8,11 @@ import (
 // onLines is a pair whose changes lie on two lines, the first of which comes first.
 type onLines struct{ a, b onLine }
 
-// fewEnds pairs are too few to be thinned out.
-const fewEnds = 64
-
 // fewest leaves out pairs that set no two of what was considered against each other that another pair does not, and that
 // nobody else builds on. Where two sides wrote often in one place every change of the one conflicts with every change of
 // the other, and one pair says it all.
 func (p *parties) fewest(ends [][2]uint32) (out [][2]uint32) {
-	if len(ends) <= fewEnds {
+	if len(ends) < 2 {
 		return ends
 	}
 	pairs := make([]onLines, 0, len(ends))

@@ -129,19 +129,37 @@ func (p places) span(l, r change.Pos) (span, error) {
 
 // cut splits runs so that each of the places is an edge between two.
 func (w *Weave) cut(at []change.Pos) {
+	if len(at) == 0 {
+		return
+	}
 	slices.SortFunc(at, comparePos)
 	at = slices.Compact(at)
+	w.number()
+	last := make([]int32, len(w.Sources)) // of each source, 1 + the last of its places
+	for i, p := range at {
+		if k, ok := w.source(p.Change); ok {
+			last[k] = int32(i) + 1
+		}
+	}
 	var out []Run
 	for i := range w.Runs {
 		r := w.Runs[i]
-		k, _ := slices.BinarySearchFunc(at, change.Pos{Change: r.Change, Off: r.Off + 1}, comparePos)
+		own, ok := w.source(r.Change)
+		if !ok || last[own] == 0 || at[last[own]-1].Off <= r.Off {
+			if out != nil {
+				out = append(out, r)
+			}
+			continue
+		}
+		own = int(last[own])
+		k, _ := slices.BinarySearchFunc(at[:own], change.Pos{Change: r.Change, Off: r.Off + 1}, comparePos)
 		if out == nil {
-			if k == len(at) || at[k].Change != r.Change || at[k].Off >= r.Off+r.Len {
+			if k == own || at[k].Off >= r.Off+r.Len {
 				continue
 			}
 			out = append(make([]Run, 0, len(w.Runs)+len(at)), w.Runs[:i]...)
 		}
-		for ; k < len(at) && at[k].Change == r.Change && at[k].Off < r.Off+r.Len; k++ {
+		for ; k < own && at[k].Off < r.Off+r.Len; k++ {
 			var left Run
 			left, r = r.split(at[k].Off - r.Off)
 			out = append(out, left)

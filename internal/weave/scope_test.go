@@ -12,7 +12,7 @@ import (
 // in a few ways, or undo another one, each on the base or on any of those before; every order of arrival: the small cases, all of
 // them when thorough, else of larger bases some.
 func TestSmallScope(t *testing.T) {
-	most := []int{1, 1, 40, 400} // one case in so many, by the lines of the base
+	most := []int{1, 2, 100, 1200} // one case in so many, by the lines of the base
 	if *thorough {
 		most = []int{1, 1, 1, 1}
 	}

@@ -111,15 +111,18 @@ func (r *region) parties() *parties {
 	v, w := r.v, r.v.w
 	if v.at == nil {
 		v.at, v.out = make([]int32, len(w.Sources)), make([]bool, len(w.Sources))
+		for i := range w.acts {
+			if w.acts[i].undo != nil {
+				v.undoings = append(v.undoings, i)
+			}
+		}
 	}
 	p := &parties{r: r, lines: linesOf(slices.Sorted(maps.Keys(r.of)), v.h), at: v.at, out: v.out}
 	for _, k := range r.acts {
 		p.consider(k)
 	}
-	for i := range w.acts {
-		if w.acts[i].undo != nil {
-			p.consider(i)
-		}
+	for _, i := range v.undoings {
+		p.consider(i)
 	}
 	var deaths Set
 	for _, i := range r.runs {

@@ -16,7 +16,7 @@ func (w *Weave) Undo(src Source, undone uint32, h History) (p Patch, deps []uint
 		return Patch{}, nil, fmt.Errorf("%w: change %d, to be undone, did not touch the file", ErrMismatch, undone)
 	}
 	u := undoer{v: &View{w: w.Clone(), h: h}}
-	if err := u.v.cutAtHulls(); err != nil {
+	if u.v.l, err = u.v.w.looking(); err != nil {
 		return Patch{}, nil, err
 	}
 	if err := u.v.chainOpen(); err != nil {

@@ -15,8 +15,10 @@ type View struct {
 	l       *looking
 	live    counting
 	regions []*region
-	at      []int32 // parties' room
-	out     []bool
+	// What parties need of all sources, made once: room, and which undo.
+	at       []int32
+	out      []bool
+	undoings []int
 }
 
 // Item is a stretch that shows, or a block.

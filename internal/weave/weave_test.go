@@ -3,6 +3,7 @@ package weave
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -192,6 +193,12 @@ func FuzzDecode(f *testing.F) {
 		_, _, _ = w.Record([]Edit{{0, 1, 0, 1}})
 		if v, err := w.View(linear{}); err == nil {
 			_, _, _ = v.Record(v.Segments(func(int) bool { return false }), [][]Edit{{{0, 1, 0, 1}}})
+		}
+		for _, s := range w.Sources {
+			if p, _, err := w.Undo(Source{Change: math.MaxUint32}, s.Change, linear{}); err == nil {
+				_ = w.Clone().ApplyPatch(p, linear{})
+				_, _ = w.Add(p, linear{})
+			}
 		}
 		odd, _ := w.Only(func(c uint32) bool { return c%2 == 1 }, linear{})
 		even, _ := w.Only(func(c uint32) bool { return c%2 == 0 }, linear{})
