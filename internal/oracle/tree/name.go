@@ -89,7 +89,7 @@ func (f *Shown) Entry() Entry {
 		if o := f.body(); o != nil {
 			f.entry.Kind, f.entry.Content = o.Kind, o.Content
 		} else {
-			f.entry.Content = content(f.Text())
+			f.entry.Content = f.v.w.content(f.File, f.Text())
 		}
 		if f.entry.Kind != change.Link {
 			f.entry.Exec = f.exec()

@@ -57,6 +57,9 @@ func (d *draft) put(o Op) {
 	if d.has(o.File, o.Reg) {
 		return
 	}
+	if o.Reg != Keep { // which is said by any act
+		d.Ops = slices.DeleteFunc(d.Ops, func(p Op) bool { return p.File == o.File && p.Reg == Keep })
+	}
 	for _, r := range registers {
 		if d.v.acts[o.File] != nil && (o.Reg == r || o.Reg == Gone) {
 			for _, v := range d.v.Values(o.File, r) {
@@ -151,8 +154,7 @@ func (d *draft) body(f *Shown, e Entry) {
 func (d *draft) edit(f *Shown, page string) error {
 	t := d.w.texts[f.File]
 	c := t.Changes[d.Num]
-	text, _ := read(f.woven(), page)
-	if err := t.Write(f.woven(), c, text); err != nil {
+	if err := t.Write(f.woven(), c, d.w.read(f.File, f.woven(), page)); err != nil {
 		return err
 	}
 	if len(c.Hunks) > 0 {

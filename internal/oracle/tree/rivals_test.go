@@ -99,7 +99,7 @@ func (h *history) alike(s Set, want map[string]Entry, k Conflict, a *Change) {
 
 // blocks is a text with words in the stead of each block.
 func (h *history) blocks(f *Shown, words string) string {
-	var out Page
+	out := h.NewPage(f.File)
 	for _, it := range f.Text().Items {
 		if it.Block != nil {
 			out.WriteString(words)

@@ -74,9 +74,12 @@ type Change struct {
 type World struct {
 	Changes []*Change
 	Label   func(File) string // what an aside adds to its path; nil: hash and ordinal
-	rng     *rand.Rand
-	texts   map[File]*oracle.World
-	loose   loose
+	// Blocks writes a block of a file's text; nil: as package oracle does. Its lines end with a line break, the same one.
+	Blocks func(x File, it oracle.Item) string
+	rng    *rand.Rand
+	texts  map[File]*oracle.World
+	align  func(old, now []string) ([]string, []int)
+	loose  loose
 }
 
 // loose puts back a first wording of one definition each, so that a test can see the laws find it out.
@@ -113,6 +116,14 @@ func (w *World) SetHash(c, hash uint32) {
 	w.Changes[c].Hash = hash
 	for _, t := range w.texts {
 		t.Changes[c].Hash = hash
+	}
+}
+
+// SetAlign sets how old and new texts are paired (oracle.World).
+func (w *World) SetAlign(align func(old, now []string) (lines []string, stays []int)) {
+	w.align = align
+	for _, t := range w.texts {
+		t.Align = align
 	}
 }
 
@@ -171,6 +182,7 @@ func (w *World) Forget(c uint32) {
 // plant makes the weave of a file that a change adds, empty if it is not text.
 func (w *World) plant(x File, content string) {
 	t := oracle.NewWorld(nil)
+	t.Align = w.align
 	for _, c := range w.Changes {
 		t.Begin(c.Hash, c.Undoes).Know(c.Past, c.stood)
 	}
