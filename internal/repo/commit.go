@@ -89,7 +89,7 @@ func (t *tx) record(ctx context.Context, opt *CommitOptions, author change.Perso
 	if err := w.find(); err != nil {
 		return nil, err
 	}
-	if len(w.recs) == 0 && !opt.Amend {
+	if len(w.recs) == 0 && len(settledIn(t.view)) == 0 && !opt.Amend {
 		return nil, nothingToRecord(opt.Paths)
 	}
 	n, err := w.make(author)

@@ -45,6 +45,14 @@ func (n *needs) act(x *fused, writes change.Writes, edits, dead bool) error {
 			n.deps = append(n.deps, d.Change)
 		}
 	}
+	if edits && writes&change.WritesBody == 0 && !all {
+		// What an edit leaves open it builds on.
+		for _, p := range state.Judge(deeds, n.f.history(x)).Pairs {
+			if p.Kinds&state.DisputedBody != 0 {
+				n.deps = append(n.deps, p.A, p.B)
+			}
+		}
+	}
 	return nil
 }
 
