@@ -8,22 +8,10 @@ import (
 
 // Export gives a change's hunks as a change of the product says them, in local numbers. A hunk that inserts in more than one
 // place is several parts with one right end.
-func (w *World) Export(c uint32) []change.Hunk {
-	out, _ := w.export(c)
-	return out
-}
-
-// Index is where a hunk's first part stands among what its change is exported as.
-func (w *World) Index(a Act) uint32 {
-	_, firsts := w.export(a.Change)
-	return uint32(firsts[a.Hunk])
-}
-
-func (w *World) export(c uint32) (out []change.Hunk, firsts []int) {
+func (w *World) Export(c uint32) (out []change.Hunk) {
 	order := w.Order(w.Changes[c].Past)
 	for _, h := range w.Changes[c].Hunks {
 		first := len(out)
-		firsts = append(firsts, first)
 		out = append(out, change.Hunk{L: w.end(h.L), R: h.R, Del: w.stretches(h.Del), Res: w.restores(h.Restores)})
 		for _, s := range h.Solves {
 			out[first].Solves = append(out[first].Solves, change.Span{L: w.end(s.L), R: s.R})

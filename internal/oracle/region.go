@@ -185,6 +185,7 @@ func (r *Region) nameOf(by []uint32) string {
 	for _, q := range by {
 		names = append(names, fmt.Sprintf("%x", r.whole.w.Changes[q].Hash))
 	}
+	slices.Sort(names)
 	return strings.Join(names, "+")
 }
 

@@ -154,8 +154,7 @@ func (m *mirror) conflicts(v *tree.View, base StateRef) {
 		case k.Kind == "text":
 			var pairs []string
 			for _, p := range k.Block.Pairs {
-				t := m.Text(x)
-				pairs = append(pairs, fmt.Sprint(weave.Pair{{Change: p[0].Change, Index: t.Index(p[0])}, {Change: p[1].Change, Index: t.Index(p[1])}}))
+				pairs = append(pairs, fmt.Sprint(weave.Pair{{Change: p[0].Change, Index: uint32(p[0].Hunk)}, {Change: p[1].Change, Index: uint32(p[1].Hunk)}}))
 			}
 			slices.Sort(pairs)
 			want = append(want, fmt.Sprint("text ", x, strings.Join(pairs, "")))

@@ -81,7 +81,7 @@ func (n *needs) claim(x *fused, path string) error {
 			continue
 		}
 		if overlaps(d.Place, path) {
-			if err := n.placers(d.File); err != nil {
+			if err := n.placers(d.File, path); err != nil {
 				return err
 			}
 		}
@@ -97,7 +97,7 @@ func (n *needs) claim(x *fused, path string) error {
 			return err
 		}
 		if ok && e.File != x.id {
-			if err := n.placers(e.File); err != nil {
+			if err := n.placers(e.File, path); err != nil {
 				return err
 			}
 		}
@@ -106,7 +106,7 @@ func (n *needs) claim(x *fused, path string) error {
 		if e.Path == path || e.File == x.id {
 			return nil
 		}
-		return n.placers(e.File)
+		return n.placers(e.File, path)
 	})
 }
 
@@ -130,8 +130,8 @@ func overlaps(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b) && a[len(b)] == '/' || strings.HasPrefix(b, a) && b[len(a)] == '/'
 }
 
-// placers adds all that acts on a file's place.
-func (n *needs) placers(id change.FileID) error {
+// placers adds who put a file at a path, above or beneath, or took it away from there.
+func (n *needs) placers(id change.FileID, path string) error {
 	w, err := wasIn(n.f.base, n.f.disputes, id)
 	if err != nil {
 		return err
@@ -146,7 +146,11 @@ func (n *needs) placers(id change.FileID) error {
 		if err != nil {
 			return err
 		}
-		if d.Did.Writes&(change.WritesPlace|change.Gone) != 0 {
+		places, err := n.f.r.leaves(d.Did, true)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(places, func(p string) bool { return overlaps(p, path) }) {
 			n.deps = append(n.deps, a.Change)
 		}
 	}

@@ -100,7 +100,7 @@ func (m *mirror) block(x tree.File, it oracle.Item) string {
 		eol = "\n"
 	}
 	least := it.Block.Least()
-	name := fmt.Sprintf("%s.%d", m.r.store.ChangeID(least.Change).String()[:markDigits], m.Text(x).Index(least))
+	name := fmt.Sprintf("%s.%d", m.r.store.ChangeID(least.Change).String()[:markDigits], least.Hunk)
 	var b strings.Builder
 	line := func(text string) {
 		if s := b.String(); s != "" && !strings.HasSuffix(s, "\n") {

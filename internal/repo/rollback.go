@@ -43,11 +43,6 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	} else if len(missing) > 0 {
 		return nil, &Error{Text: "the working copy does not stand on " + r.ShortID(p), Next: "See what it has with: oxy log", No: true}
 	}
-	if by, ok, err := r.undoneBy(from, p); err != nil {
-		return nil, err
-	} else if ok {
-		return nil, &Error{Text: fmt.Sprintf("%s is undone already, by %s", r.ShortID(p), r.ShortID(by)), Next: "Bring it back with: oxy rollback " + r.ShortID(by), No: true}
-	}
 	tree, err := r.tree(from.Num)
 	if err != nil {
 		return nil, err
@@ -55,6 +50,11 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	f, err := r.newFuse(tree, t.newReach())
 	if err != nil {
 		return nil, err
+	}
+	if by, ok, err := f.undoneBy(p); err != nil {
+		return nil, err
+	} else if ok {
+		return nil, &Error{Text: fmt.Sprintf("%s is undone already, by %s", r.ShortID(p), r.ShortID(by)), Next: "Bring it back with: oxy rollback " + r.ShortID(by), No: true}
 	}
 	c, deps, err := t.undoing(f, p)
 	if err != nil {
@@ -86,41 +86,45 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	return res, t.moveTo(ctx, res, next, "rollback")
 }
 
-// undoneBy finds the live change of a state that undoes change p.
-func (r *Repo) undoneBy(s StateRef, p uint32) (uint32, bool, error) {
-	var undoers []uint32 // of p or of one of these, ascending
-	for n := p + 1; n < r.store.NumChanges(); n++ {
-		deps := r.store.Deps(n)
-		if !slices.Contains(deps, p) && !slices.ContainsFunc(undoers, func(u uint32) bool { return slices.Contains(deps, u) }) {
-			continue
-		}
-		if b, err := r.bodyOf(n); err != nil {
-			return 0, false, storeError(err)
-		} else if b.undoes == p || slices.Contains(undoers, b.undoes) {
-			undoers = append(undoers, n)
-		}
+// undoneBy finds the live change that undoes change p: it acts on all files on which p does.
+func (f *fuse) undoneBy(p uint32) (uint32, bool, error) {
+	o, err := f.r.origin(p)
+	if err != nil || len(o.files) == 0 {
+		return 0, false, err
 	}
-	if len(undoers) == 0 {
-		return 0, false, nil
-	}
-	set, err := r.setOf(s.Num)
+	did := &o.files[0]
+	x, err := f.file(did.ID)
 	if err != nil {
 		return 0, false, err
 	}
-	undone := map[uint32]bool{}
-	for _, n := range slices.Backward(undoers) {
-		if !set.Has(n) || undone[n] {
-			continue
-		}
-		b, err := r.bodyOf(n)
+	by := map[uint32][]uint32{}
+	for _, a := range x.acts {
+		b, err := f.r.bodyOf(a.Change)
 		if err != nil {
 			return 0, false, storeError(err)
 		}
-		if undone[b.undoes] = true; b.undoes == p {
-			return n, true, nil
+		if b.undoes != NoState {
+			by[b.undoes] = append(by[b.undoes], a.Change)
 		}
 	}
-	return 0, false, nil
+	undoers := func(n uint32) []uint32 { return by[n] }
+	if did.Writes == 0 {
+		if err := f.load(x); err != nil {
+			return 0, false, err
+		}
+		undoers = x.weave.w.UndoneBy
+	}
+	var undone func(n uint32) (uint32, bool)
+	undone = func(n uint32) (uint32, bool) {
+		for _, u := range undoers(n) {
+			if _, out := undone(u); !out {
+				return u, true
+			}
+		}
+		return 0, false
+	}
+	u, is := undone(p)
+	return u, is, nil
 }
 
 // undoing makes the change that takes change p back, in local numbers, and what it depends on.

@@ -107,7 +107,7 @@ type Verdict struct {
 	// Divided are values that stand unlike the one that is shown, and of which no pair speaks: A is the deed that is shown, B the other.
 	// Only undoings bring that about.
 	Divided []Pair
-	GoneBy   *Deed  // of a file that does not exist: who removed it, the one of least hash
+	GoneBy  *Deed // of a file that does not exist: who removed it, the one of least hash
 }
 
 // Several reports whether more than one value stands in a register.
@@ -145,7 +145,7 @@ func Judge(deeds []Deed, past Past) *Verdict {
 	v.Exists = j.exists(v.Pairs)
 	if !v.Exists {
 		v.GoneBy = j.goneBy()
-	} else if !j.plain {
+	} else {
 		v.Divided = j.divided(v)
 	}
 	first := v.Body[0]
