@@ -195,12 +195,19 @@ func (n *needs) gone(c uint32, path string) error {
 		if err != nil {
 			return err
 		}
-		if !ok || at.Alive || !overlaps(at.Path, path) {
+		if !ok || at.Alive {
 			continue
 		}
 		w, err := wasIn(n.f.base, n.f.disputes, did.ID)
 		if err != nil {
 			return err
+		}
+		v, _, err := n.f.r.verdict(did.ID, &w.entry, n.f.h)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(v.Place, func(d *state.Deed) bool { return overlaps(d.Did.Path, path) }) {
+			continue
 		}
 		x := &fused{id: did.ID, was: w, entry: w.entry}
 		if x.acts, err = n.f.actsOf(w.entry.Acts); err != nil {
