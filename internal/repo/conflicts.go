@@ -158,7 +158,7 @@ func (r *Repo) registerConflicts(base Conflict, w was, h *reach) ([]Conflict, er
 		c := base
 		c.Kind = k.name
 		var parties []uint32
-		for _, p := range v.Pairs {
+		for _, p := range slices.Concat(v.Pairs, v.Divided) {
 			if p.Kinds&k.kind != 0 {
 				parties = append(parties, p.A, p.B)
 				c.parts = append(c.parts, fmt.Sprintf("%d-%d", p.A, p.B))
@@ -188,7 +188,7 @@ func (r *Repo) registerConflicts(base Conflict, w was, h *reach) ([]Conflict, er
 			}
 			c.Sides = append(c.Sides, side)
 		}
-		c.ID = fmt.Sprintf("%.*s.%d.%s", markDigits, h.id(c.File.Change), c.File.Ord, k.name)
+		c.ID = fmt.Sprintf("%.*s.%d.%s", markDigits, h.id(c.File.Change), c.File.Ord, k.name) // one change may be at odds over many files
 		out = append(out, c)
 	}
 	return out, nil
@@ -297,15 +297,6 @@ func (r *Repo) textConflicts(base Conflict, e *state.Entry, h *reach) ([]Conflic
 		for _, pair := range b.Block.Pairs {
 			c.parts = append(c.parts, fmt.Sprint(pair))
 		}
-		out = append(out, c)
-	}
-	if len(out) == 0 { // they are open and differ in nothing that is shown
-		c := base
-		c.Kind = "text"
-		for _, p := range l.w.Open() {
-			c.parts = append(c.parts, fmt.Sprint(p))
-		}
-		c.ID = fmt.Sprintf("%.*s.%d", markDigits, h.id(l.w.Open()[0][0].Change), l.w.Open()[0][0].Index)
 		out = append(out, c)
 	}
 	return out, nil

@@ -46,7 +46,7 @@ func (f *fuse) finish() (state.Tree, error) {
 			case x.hidden:
 				e.Hide = x.entry.Path
 			default:
-				e.By, e.TombWeave, e.TombActs = x.by, x.entry.Weave, x.entry.Acts
+				e.By, e.TombWeave, e.TombActs, e.TombPath = x.by, x.entry.Weave, x.entry.Acts, x.entry.Path
 			}
 			at[from] = e
 		}
