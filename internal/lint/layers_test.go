@@ -29,6 +29,8 @@ var below = map[string][]string{
 		"internal/weave", "internal/change", "internal/diff", "internal/store", "internal/safepath", "internal/vfs",
 		"internal/timings"},
 	"cmd/oxy": {"internal/cli"},
+	// Public, and on its own.
+	"revlog": {},
 	// Not the product: the benchmarks know it as a binary only, these tests as text.
 	"bench":         {},
 	"internal/lint": {},
