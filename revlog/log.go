@@ -422,6 +422,10 @@ type dataFile struct {
 	err  error
 	all  []byte // mapped
 	file File
+
+	// Of a Writer: the chunks that are not in the file yet, and where they begin.
+	tail   []byte
+	tailAt int64
 }
 
 // open maps the file or, plain, keeps it open for reading.

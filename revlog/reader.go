@@ -415,6 +415,9 @@ func (r *Reader) stored(rev Rev, e *Entry) ([]byte, error) {
 	}
 	all := l.data.all
 	if e.Offset > int64(len(all)) || int64(size) > int64(len(all))-e.Offset {
+		if at := e.Offset - l.data.tailAt; at >= 0 && at+int64(size) <= int64(len(l.data.tail)) {
+			return l.data.tail[at:][:size], nil
+		}
 		return nil, r.cut(rev, e, int64(len(all)))
 	}
 	return all[e.Offset:][:size], nil

@@ -1,0 +1,124 @@
+"""A Mercurial extension for oxy's tests: it makes a history of every kind of revision, and tells what Mercurial reads."""
+
+import hashlib
+import random
+
+from mercurial import context, error, pycompat, registrar, scmutil
+from mercurial.node import hex
+
+cmdtable = {}
+command = registrar.command(cmdtable)
+testedwith = b''
+
+
+def randomline(r):
+    return b' '.join(b'%x' % r.getrandbits(r.randrange(4, 24)) for _ in range(r.randrange(1, 9))) + b'\n'
+
+
+@command(b'oxymake', [(b'', b'revisions', 40, b'how many'), (b'', b'seed', 1, b'of the history')])
+def oxymake(ui, repo, **opts):
+    """commit a history with merges, branches, copies, renames, removals, links, executables and odd texts"""
+    r = random.Random(opts['seed'])
+    heads = []
+    # What each head has: path -> (bytes, flags)
+    trees = {}
+    paths = [b'dir%d/sub/file %d.txt' % (i % 3, i) for i in range(9)] + [b'hot', b'Upper/CON.aux', b'_under_/x~y', b'\xe9t\xe9', b'.dot/.f']
+    lines = {p: [randomline(r) for _ in range(r.randrange(0, 60))] for p in paths}
+    lines[b'hot'] = [randomline(r) for _ in range(900)]
+    with repo.wlock(), repo.lock(), repo.transaction(b'oxy'):
+        for i in range(opts['revisions']):
+            if heads and (len(heads) < 3 and r.random() < 0.2):
+                p1 = r.choice(list(trees))
+            else:
+                p1 = heads[r.randrange(len(heads))] if heads else repo.nullid
+            p2 = repo.nullid
+            tree = dict(trees.get(p1, {}))
+            changes, copies = {}, {}
+            if len(heads) > 1 and r.random() < 0.3:
+                p2 = r.choice([h for h in heads if h != p1])
+                for p, v in trees[p2].items():
+                    if tree.get(p) != v:
+                        changes[p] = v
+            for _ in range(r.randrange(1, 4)):
+                p = r.choice(paths)
+                kind = r.random()
+                if kind < 0.08 and p in tree:
+                    changes[p] = None
+                elif kind < 0.2 and tree:
+                    source = r.choice(sorted(tree))
+                    dest = source + b'.%d' % i
+                    if changes.get(source, tree[source]) is not None:
+                        changes[dest] = tree[source]
+                        copies[dest] = source
+                        if r.random() < 0.5:
+                            changes[source] = None
+                elif kind < 0.25:
+                    changes[p] = (b'some/target', b'l')
+                elif kind < 0.3:
+                    changes[p] = (b'', b'')
+                elif kind < 0.35:
+                    changes[p] = (b'\1\nlooks like metadata\n', b'')
+                elif kind < 0.4:
+                    changes[p] = (b'\0' + bytes(r.getrandbits(8) for _ in range(r.randrange(400))), b'')
+                else:
+                    text = lines[p]
+                    for _ in range(r.randrange(1, 4)):
+                        a = r.randrange(len(text) + 1)
+                        text[a : a + r.randrange(0, 4)] = [randomline(r) for _ in range(r.randrange(0, 5))]
+                    changes[p] = (b''.join(text), b'x' if r.random() < 0.1 else b'')
+            changes = {p: v for p, v in changes.items() if v is not None or p in tree}
+            if not changes:
+                continue
+
+            def filectx(repo, ctx, path):
+                v = changes[path]
+                if v is None:
+                    return None
+                return context.memfilectx(repo, ctx, path, v[0], b'l' in v[1], b'x' in v[1], copies.get(path))
+
+            extra = {}
+            if r.random() < 0.2:
+                extra[b'branch'] = b'branch %d' % r.randrange(3)
+            if r.random() < 0.2:
+                extra[b'odd'] = b'a\\b\nc\0' + b'1:\r'
+            if r.random() < 0.05 and p1 != repo.nullid:
+                extra[b'close'] = b'1'
+            date = b'%d %d' % (1100000000 + 1000 * i, r.choice([0, -7200, 18000, 3]))
+            desc = b''.join(randomline(r) for _ in range(r.randrange(1, 5)))
+            node = repo.commitctx(
+                context.memctx(repo, [p1, p2], desc, sorted(changes), filectx, b'J\xc3\xb6rg <j@example.org>', date, extra)
+            )
+            for p, v in changes.items():
+                if v is None:
+                    tree.pop(p, None)
+                else:
+                    tree[p] = v
+            trees[node] = tree
+            heads = [h for h in heads if h not in (p1, p2)] + [node]
+
+
+@command(b'oxydump', [])
+def oxydump(ui, repo, **opts):
+    """print each revision of each revlog: file, revision, node, parents, link, flags, length and SHA-1 of what is stored"""
+    repo = repo.unfiltered()
+    logs = [(b'00changelog', repo.changelog)]
+    logs.append((b'00manifest', repo.manifestlog.getstorage(b'')._revlog))
+    for entry in repo.store.datafiles():
+        name = entry[1]
+        if not name.endswith(b'.i'):
+            continue
+        if name.startswith(b'data/'):
+            logs.append((name[:-2], repo.file(name[5:-2])._revlog))
+        elif name.startswith(b'meta/'):
+            logs.append((name[:-2], repo.manifestlog.getstorage(name[5 : -len(b'00manifest.i')])._revlog))
+    for name, log in logs:
+        for rev in log:
+            raw = log.rawdata(rev)
+            p1, p2 = log.parentrevs(rev)
+            ui.write(
+                b'%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n'
+                % (
+                    repo.store.encode(name + b'.i'), rev, hex(log.node(rev)), p1, p2, log.linkrev(rev), log.flags(rev),
+                    len(raw), hashlib.sha1(raw).hexdigest().encode(),
+                )
+            )
