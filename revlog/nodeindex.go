@@ -35,7 +35,7 @@ func (l *Log) Rev(node Node) (Rev, error) {
 		if rev, ok := l.nodes.trie.find(l, node); ok {
 			return rev, nil
 		}
-		return Null, fmt.Errorf("%s in %s: %w", node, l.path, ErrUnknown)
+		// The trie is a cache that may be wrong: that a node is not there, the index itself must say.
 	}
 	l.nodes.built.Do(func() { l.nodes.table.build(l) })
 	if rev := l.nodes.table.find(l, node); rev != Null {

@@ -19,7 +19,7 @@ const (
 	// nodemapHeader is the length of the docket's fixed part: version, length of the id, last revision, length of the data,
 	// of it unused, length of the last node.
 	nodemapHeader = 1 + 1 + 8 + 8 + 8 + 8
-	nodemapBlock  = 16 * 8
+	nodemapBlock  = 16 * 4
 	// maxNodemapDocket bounds the docket: the fixed part, an id and a node.
 	maxNodemapDocket = 4096
 	// maxNodemapLag is how many revisions may be newer than the nodemap before a table is the faster way.
@@ -85,23 +85,24 @@ func (m *nodemap) close() error {
 	return err
 }
 
+// entry is what a block has for a digit: another block, -1 for nothing, or -2 and less for a revision from 0 on.
+func (m *nodemap) entry(block int, digit byte) int32 {
+	return int32(binary.BigEndian.Uint32(m.data[block*nodemapBlock+4*int(digit):]))
+}
+
 // find walks the trie, then what is newer. A trie that leads astray finds nothing that is not so, since the index's own node
-// is compared; that it might hide a revision is Mercurial's risk too.
+// is compared.
 func (m *nodemap) find(l *Log, node Node) (Rev, bool) {
 	block := len(m.data)/nodemapBlock - 1
 	for digit := range 2 * len(node) {
 		v := node[digit/2] >> (4 - 4*(digit&1)) & 15
-		entry := int64(binary.BigEndian.Uint64(m.data[block*nodemapBlock+8*int(v):]))
-		if entry == -1 {
-			break
-		}
+		entry := m.entry(block, v)
 		if entry < -1 {
-			if rev := -(entry + 2); rev < int64(l.n) && l.nodeAt(Rev(rev)) == node {
+			if rev := -(entry + 2); int(rev) < l.n && l.nodeAt(Rev(rev)) == node {
 				return Rev(rev), true
 			}
-			break
 		}
-		if entry >= int64(len(m.data)/nodemapBlock) {
+		if entry < 0 || int(entry) >= len(m.data)/nodemapBlock {
 			break
 		}
 		block = int(entry)
