@@ -22,10 +22,13 @@ const maxDocket = 1 << 19
 
 // openDocket takes what was loaded as the index for the docket that it is, and loads the index it names.
 func (l *Log) openDocket() error {
-	b := l.index
-	if len(b) > maxDocket {
-		return fmt.Errorf("%w: a docket of %d bytes", ErrTooLarge, len(b))
+	if l.index.size > maxDocket {
+		return fmt.Errorf("%w: a docket of %d bytes", ErrTooLarge, l.index.size)
 	}
+	if err := l.index.bring(false); err != nil {
+		return err
+	}
+	b := l.index.b
 	if len(b) < docketHeader {
 		return corrupt("its docket has %d bytes", len(b))
 	}
@@ -63,18 +66,19 @@ func (l *Log) openDocket() error {
 		}
 	}
 	radix := strings.TrimSuffix(l.path, ".i")
-	if l.mapped != nil {
-		if err := l.mapped.Unmap(l.index); err != nil {
-			return err
-		}
+	if err := l.index.close(); err != nil {
+		return err
 	}
-	l.index, l.mapped = nil, nil
+	l.index.size, l.index.closed = 0, false
 	l.docket = d
 	l.data.path = radix + "-" + ids[1] + ".dat"
 	if d.indexSize == 0 {
 		return nil
 	}
-	return l.load(radix+"-"+ids[0]+".idx", d.indexSize)
+	if err := l.index.open(l.fs, radix+"-"+ids[0]+".idx"); err != nil {
+		return err
+	}
+	return l.index.limit(d.indexSize)
 }
 
 // decodeV2 reads the 96 bytes of a version 2 entry: the 64 of version 1, then what lies beside the text.

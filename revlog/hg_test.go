@@ -172,20 +172,20 @@ func TestReadsWhatMercurialWrote(t *testing.T) {
 			store := hgRepository(t, kind.name, revisions)
 			version := 0
 			for name, want := range describe(t, store) {
-				for _, plain := range []bool{false, true} {
-					l, err := Open(filepath.Join(store, name), &Options{Plain: plain})
+				for _, mapped := range []bool{false, true} {
+					l, err := Open(filepath.Join(store, name), &Options{Map: mapped})
 					if err != nil {
 						t.Fatal(err)
 					}
 					if err := agrees(l, want); err != nil {
-						t.Errorf("%s, plain %v: %v", name, plain, err)
+						t.Errorf("%s, mapped %v: %v", name, mapped, err)
 					}
 					if l.Torn() != 0 {
 						t.Errorf("%s: %d bytes too many", name, l.Torn())
 					}
 					if name == "00changelog.i" {
 						version = l.Version()
-						if trie := l.nodes.trie != nil; !plain && trie != (kind.name == "nodemap") {
+						if trie := l.nodes.trie != nil; trie != (kind.name == "nodemap") {
 							t.Errorf("a persistent nodemap is used: %v", trie)
 						}
 					}

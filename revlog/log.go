@@ -4,10 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
+	"math"
 	"strings"
-	"sync"
 )
 
 // Versions of the format, the lower half of a file's first four bytes.
@@ -28,9 +26,10 @@ const (
 type Options struct {
 	// FS opens the files; nil is the operating system's.
 	FS FS
-	// Plain reads the files instead of mapping them: for files that another process may truncate meanwhile, upon which a
-	// mapping would end this process with SIGBUS.
-	Plain bool
+	// Map maps index and data instead of reading pieces of them. That pays when far more is read than the files are long;
+	// else the page faults cost more than the reads that they save (docs/spec/revlog.md has figures). Should another process
+	// truncate a mapped file, the system ends this one with SIGBUS.
+	Map bool
 	// MaxText bounds every text and every delta, bytes. 0 is 1 GiB. What would be longer is ErrTooLarge, before memory is
 	// taken for it. The format itself ends at 2 GiB.
 	MaxText int
@@ -57,17 +56,15 @@ type Log struct {
 	generalDelta bool
 	docket       *docket // of version 2
 	entrySize    int
+	n            int
+	torn         int // bytes after the last whole entry
 	maxText      int
 	cache        int
-	plain        bool
+	mapping      bool
 
-	index   []byte   // the whole index
-	mapped  File     // whom to give index back to; nil when it was read
+	index   indexFile
 	offsets []uint32 // of an inline index: where each entry begins
-	n       int
-	torn    int // bytes after the last whole entry
-
-	nodes nodeIndex
+	nodes   nodeIndex
 }
 
 // Open opens the revlog whose index is at path, which ends in ".i". The error of a missing file works with
@@ -75,7 +72,7 @@ type Log struct {
 func Open(path string, opts *Options) (*Log, error) {
 	l := &Log{path: path, fs: osFS{}, maxText: defaultMaxText, cache: defaultCache}
 	if opts != nil {
-		l.plain = opts.Plain
+		l.mapping = opts.Map
 		if opts.FS != nil {
 			l.fs = opts.FS
 		}
@@ -86,55 +83,28 @@ func Open(path string, opts *Options) (*Log, error) {
 			l.cache = opts.Cache
 		}
 	}
-	if err := l.load(path, -1); err != nil {
-		return nil, l.fault(Null, err)
+	err := l.index.open(l.fs, path)
+	if err == nil {
+		err = l.parseHeader()
 	}
-	if err := l.parseHeader(); err != nil {
+	if err != nil {
 		l.Close()
 		return nil, l.fault(Null, err)
 	}
 	return l, nil
 }
 
-// load maps or reads the index, its first limit bytes unless limit is negative.
-func (l *Log) load(path string, limit int64) error {
-	f, err := l.fs.Open(path)
-	if err != nil {
-		return err
-	}
-	size, err := f.Size()
-	switch {
-	case err != nil:
-	case limit >= 0 && size < limit:
-		err = corrupt("%s has %d bytes where %d are stated", path, size, limit)
-	default:
-		if limit >= 0 {
-			size = limit
-		}
-		if l.plain {
-			l.index = make([]byte, size)
-			var n int
-			if n, err = f.ReadAt(l.index, 0); err == io.EOF {
-				l.index, err = l.index[:n], nil
-			}
-		} else if l.index, err = f.Map(size); err == nil {
-			l.mapped = f
-		}
-	}
-	return errors.Join(err, f.Close())
-}
-
 // parseHeader reads the first four bytes and what depends on them.
 func (l *Log) parseHeader() error {
-	if len(l.index) == 0 {
+	if l.index.size == 0 {
 		l.version, l.entrySize, l.generalDelta = version1, entrySizeV1, true
 		l.setDataPath()
 		return nil
 	}
-	if len(l.index) < 4 {
-		return corrupt("its index ends inside the header")
+	header, err := l.index.header()
+	if err != nil {
+		return err
 	}
-	header := binary.BigEndian.Uint32(l.index)
 	l.version = int(header & 0xffff)
 	features := header &^ 0xffff
 	known := uint32(0)
@@ -164,10 +134,10 @@ func (l *Log) parseHeader() error {
 	if l.inline {
 		return l.findEntries()
 	}
-	l.n, l.torn = len(l.index)/l.entrySize, len(l.index)%l.entrySize
-	if l.n > 1<<31-1 {
-		return corrupt("its index has %d entries", l.n)
+	if l.index.size/int64(l.entrySize) > math.MaxInt32 {
+		return corrupt("its index has %d bytes", l.index.size)
 	}
+	l.n, l.torn = int(l.index.size/int64(l.entrySize)), int(l.index.size%int64(l.entrySize))
 	return nil
 }
 
@@ -178,22 +148,26 @@ func (l *Log) setDataPath() {
 
 // findEntries walks an inline index, where each entry is followed by its chunk.
 func (l *Log) findEntries() error {
-	if uint64(len(l.index)) > maxInline {
-		return fmt.Errorf("%w: an inline revlog of %d bytes", ErrTooLarge, len(l.index))
+	if l.index.size > maxInline {
+		return fmt.Errorf("%w: an inline revlog of %d bytes", ErrTooLarge, l.index.size)
 	}
-	l.offsets = make([]uint32, 0, len(l.index)/(2*entrySizeV1)+1)
-	for at := 0; at < len(l.index); {
-		if len(l.index)-at < entrySizeV1 {
-			l.torn = len(l.index) - at
+	if err := l.index.bring(l.mapping); err != nil {
+		return err
+	}
+	b := l.index.b
+	l.offsets = make([]uint32, 0, len(b)/(4*entrySizeV1)+1)
+	for at := 0; at < len(b); {
+		if len(b)-at < entrySizeV1 {
+			l.torn = len(b) - at
 			break
 		}
-		stored := int32(binary.BigEndian.Uint32(l.index[at+8:]))
+		stored := int32(binary.BigEndian.Uint32(b[at+8:]))
 		if stored < 0 {
 			return &Error{l.path, Rev(len(l.offsets)), corrupt("its chunk's length is %d", stored)}
 		}
 		l.offsets = append(l.offsets, uint32(at))
 		at += entrySizeV1 + int(stored)
-		if at > len(l.index) {
+		if at > len(b) {
 			// The entry counts, so that reading it says what is missing and of which revision.
 			break
 		}
@@ -204,12 +178,8 @@ func (l *Log) findEntries() error {
 
 // Close gives back the files. Nothing read before stays valid.
 func (l *Log) Close() error {
-	var err error
-	if l.mapped != nil {
-		err = l.mapped.Unmap(l.index)
-	}
-	l.index, l.mapped, l.offsets, l.n = nil, nil, nil, 0
-	return errors.Join(err, l.data.close(), l.nodes.close())
+	l.offsets, l.n = nil, 0
+	return errors.Join(l.index.close(), l.data.close(), l.nodes.close())
 }
 
 // Path is the path that the revlog was opened by.
@@ -242,19 +212,30 @@ func (l *Log) fault(rev Rev, err error) error {
 	return &Error{l.path, rev, err}
 }
 
-// raw is the entry as stored; rev must be in range.
+// need brings the index in. Every public method that looks at entries begins with it.
+func (l *Log) need() error {
+	if l.index.ready.Load() {
+		return nil
+	}
+	if err := l.index.bring(l.mapping); err != nil {
+		return l.fault(Null, err)
+	}
+	return nil
+}
+
+// raw is the entry as stored; rev must be in range and the index brought in.
 func (l *Log) raw(rev Rev) []byte {
 	if l.offsets != nil {
-		return l.index[l.offsets[rev]:][:entrySizeV1]
+		return l.index.b[l.offsets[rev]:][:entrySizeV1]
 	}
 	at := int(rev) * l.entrySize
-	return l.index[at : at+l.entrySize]
+	return l.index.b[at : at+l.entrySize]
 }
 
 // inRange says whether a revision exists.
 func (l *Log) inRange(rev Rev) error {
 	if rev < 0 || int(rev) >= l.n {
-		if l.index == nil && l.n == 0 && l.mapped == nil && l.entrySize == 0 {
+		if l.index.closed {
 			return ErrClosed
 		}
 		return &Error{l.path, rev, fmt.Errorf("%w: it has %d revisions", ErrUnknown, l.n)}
@@ -271,6 +252,11 @@ func (l *Log) Entry(rev Rev) (e Entry, err error) {
 func (l *Log) entry(rev Rev, e *Entry) error {
 	if uint(rev) >= uint(l.n) {
 		return l.inRange(rev)
+	}
+	if !l.index.ready.Load() {
+		if err := l.need(); err != nil {
+			return err
+		}
 	}
 	if l.version != version1 {
 		if err := l.oddEntry(rev, e); err != nil {
@@ -317,26 +303,34 @@ func (l *Log) parentV0(rev Rev, node Node) (Rev, error) {
 }
 
 // Entries calls fn for every revision in order with its entry, which is overwritten by the next. It ends with the first
-// error, of an entry or of fn.
+// error, of an entry or of fn. An index that is not in memory is read piece by piece.
 func (l *Log) Entries(fn func(rev Rev, e *Entry) error) error {
-	l.populate()
 	var e Entry
-	for rev := range Rev(l.n) {
-		if err := l.entry(rev, &e); err != nil {
-			return err
+	if l.version != version1 || l.inline || l.index.ready.Load() {
+		for rev := range Rev(l.n) {
+			if err := l.entry(rev, &e); err != nil {
+				return err
+			}
+			if err := fn(rev, &e); err != nil {
+				return err
+			}
 		}
-		if err := fn(rev, &e); err != nil {
-			return err
+		return nil
+	}
+	rev := Rev(0)
+	return l.fault(Null, l.index.stream(entrySizeV1, func(b []byte) error {
+		for ; len(b) >= entrySizeV1; b = b[entrySizeV1:] {
+			e.decodeV1(b, rev)
+			if !e.sound(rev) {
+				return &Error{l.path, rev, e.fault(rev)}
+			}
+			if err := fn(rev, &e); err != nil {
+				return err
+			}
+			rev++
 		}
-	}
-	return nil
-}
-
-// populate has a mapped index brought in at once when all of it will be read, instead of by a fault for each 64 KiB.
-func (l *Log) populate() {
-	if l.mapped != nil {
-		populate(l.index)
-	}
+		return nil
+	}))
 }
 
 // Node is a revision's id; NullNode for Null.
@@ -344,7 +338,7 @@ func (l *Log) Node(rev Rev) (Node, error) {
 	if rev == Null {
 		return NullNode, nil
 	}
-	if err := l.inRange(rev); err != nil {
+	if err := errors.Join(l.inRange(rev), l.need()); err != nil {
 		return NullNode, err
 	}
 	return l.nodeAt(rev), nil
@@ -413,52 +407,4 @@ func (l *Log) Chain(dst []Rev, rev Rev) ([]Rev, error) {
 		chain[i], chain[j] = chain[j], chain[i]
 	}
 	return dst, nil
-}
-
-// dataFile is the file of the chunks, opened when the first one is read.
-type dataFile struct {
-	path string
-	once sync.Once
-	err  error
-	all  []byte // mapped
-	file File
-
-	// Of a Writer: the chunks that are not in the file yet, and where they begin.
-	tail   []byte
-	tailAt int64
-}
-
-// open maps the file or, plain, keeps it open for reading.
-func (d *dataFile) open(fsys FS, plain bool) error {
-	d.once.Do(func() {
-		f, err := fsys.Open(d.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return // all chunks are empty, or reading one says so
-		}
-		if err != nil {
-			d.err = err
-			return
-		}
-		d.file = f
-		if plain {
-			return
-		}
-		size, err := f.Size()
-		if err == nil {
-			d.all, err = f.Map(size)
-		}
-		d.err = err
-	})
-	return d.err
-}
-
-func (d *dataFile) close() error {
-	if d.file == nil {
-		return nil
-	}
-	err := d.file.Unmap(d.all)
-	d.all = nil
-	err = errors.Join(err, d.file.Close())
-	d.file = nil
-	return err
 }

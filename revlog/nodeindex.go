@@ -3,6 +3,7 @@ package revlog
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -15,6 +16,7 @@ type nodeIndex struct {
 	once  sync.Once
 	trie  *nodemap
 	built sync.Once
+	err   error
 	table nodeTable
 }
 
@@ -30,6 +32,9 @@ func (l *Log) Rev(node Node) (Rev, error) {
 	if node == NullNode {
 		return Null, nil
 	}
+	if err := l.need(); err != nil {
+		return Null, err
+	}
 	l.nodes.once.Do(func() { l.nodes.trie = l.openNodemap() })
 	if l.nodes.trie != nil {
 		if rev, ok := l.nodes.trie.find(l, node); ok {
@@ -37,11 +42,18 @@ func (l *Log) Rev(node Node) (Rev, error) {
 		}
 		// The trie is a cache that may be wrong: that a node is not there, the index itself must say.
 	}
-	l.nodes.built.Do(func() { l.nodes.table.build(l) })
+	if err := l.buildTable(); err != nil {
+		return Null, err
+	}
 	if rev := l.nodes.table.find(l, node); rev != Null {
 		return rev, nil
 	}
 	return Null, fmt.Errorf("%s in %s: %w", node, l.path, ErrUnknown)
+}
+
+func (l *Log) buildTable() error {
+	l.nodes.built.Do(func() { l.nodes.err = l.fault(Null, l.nodes.table.build(l)) })
+	return errors.Join(l.nodes.err, l.need())
 }
 
 // Prefix finds the revision whose node begins with the given hexadecimal digits, 1 to 40 of either case. ErrUnknown if
@@ -58,7 +70,9 @@ func (l *Log) Prefix(digits string) (Rev, error) {
 		}
 		low[i/2] |= v << (4 - 4*(i&1))
 	}
-	l.nodes.built.Do(func() { l.nodes.table.build(l) })
+	if err := l.buildTable(); err != nil {
+		return Null, err
+	}
 	rev, err := l.nodes.table.prefix(l, low, len(digits))
 	if err != nil {
 		return Null, fmt.Errorf("%s in %s: %w", digits, l.path, err)
@@ -93,23 +107,27 @@ const (
 	fullBucket = 16
 )
 
-func (t *nodeTable) build(l *Log) {
-	l.populate()
+func (t *nodeTable) build(l *Log) error {
 	width := min(max(bits.Len(uint(l.n)), 4), maxBucketBits)
 	t.shift = uint(32 - width)
 	t.starts = make([]uint32, 1<<width+1)
-	heads := make([]uint32, l.n)
+	heads := make([]uint32, 0, l.n)
 	at, step := l.nodeOffset(), l.entrySize
-	for rev := range heads {
-		var h uint32
-		if l.offsets != nil {
-			h = binary.BigEndian.Uint32(l.index[int(l.offsets[rev])+at:])
-		} else {
-			h = binary.BigEndian.Uint32(l.index[rev*step+at:])
+	if l.offsets != nil {
+		for _, from := range l.offsets {
+			h := binary.BigEndian.Uint32(l.index.b[int(from)+at:]) >> t.shift
+			heads = append(heads, h)
+			t.starts[h+1]++
 		}
-		h >>= t.shift
-		heads[rev] = h
-		t.starts[h+1]++
+	} else if err := l.index.stream(step, func(b []byte) error {
+		for ; len(b) >= step; b = b[step:] {
+			h := binary.BigEndian.Uint32(b[at:]) >> t.shift
+			heads = append(heads, h)
+			t.starts[h+1]++
+		}
+		return nil
+	}); err != nil {
+		return err
 	}
 	sum, fullest := uint32(0), uint32(0)
 	for i, n := range t.starts {
@@ -129,7 +147,10 @@ func (t *nodeTable) build(l *Log) {
 	copy(t.starts, ends)
 	t.starts[len(t.starts)-1] = uint32(l.n)
 	if fullest <= fullBucket {
-		return
+		return nil
+	}
+	if err := l.need(); err != nil {
+		return err
 	}
 	for i := range len(t.starts) - 1 {
 		if bucket := t.revs[t.starts[i]:t.starts[i+1]]; len(bucket) > fullBucket {
@@ -139,6 +160,7 @@ func (t *nodeTable) build(l *Log) {
 			})
 		}
 	}
+	return nil
 }
 
 // nodeOffset is where in an entry the node stands.

@@ -19,18 +19,19 @@ type Reader struct {
 
 // buffers are what a Reader works with and leaves to the next one.
 type buffers struct {
-	dec    decoder
-	chain  []Rev
-	window span   // of a plain file: what is read around it
-	arena  []byte // the deltas of a chain, decompressed
-	hunks  []hunk // lists of hunks, one after the other, that wait to be composed
-	lists  []hunkList
-	spare  []hunk // the composition made last
-	texts  []cachedText
-	tick   uint64
-	sum    hash.Hash
-	parent [2 * len(NullNode)]byte
-	hashed Node
+	dec     decoder
+	chain   []Rev
+	window  span   // what was read last of the data file
+	inOrder bool   // all revisions are read in order
+	arena   []byte // the deltas of a chain, decompressed
+	hunks   []hunk // lists of hunks, one after the other, that wait to be composed
+	lists   []hunkList
+	spare   []hunk // the composition made last
+	texts   []cachedText
+	tick    uint64
+	sum     hash.Hash
+	parent  [2 * len(NullNode)]byte
+	hashed  Node
 }
 
 // hunkList is a stretch of buffers.hunks: the composition of 1<<rank deltas of a chain.
@@ -53,8 +54,10 @@ type cachedText struct {
 const (
 	// maxTexts is how many texts a Reader keeps: branches and the bases of chains, searched one by one.
 	maxTexts = 16
-	// windowSize is how much of a plain file is read at once: the chunks of a chain lie near each other.
+	// windowSize is how much of a data file is read at once: the chunks of a chain lie near each other. A chunk that makes up
+	// a text by itself is followed by no other that is needed, unless all are read in order.
 	windowSize = 64 << 10
+	loneWindow = 2 << 10
 	// maxArena is when deltas are applied before the next are read, so that a long chain takes no more memory than this, or
 	// eight times its text.
 	maxArena = 32 << 20
@@ -387,7 +390,7 @@ func (r *Reader) openData() error {
 	if l.inline {
 		return nil
 	}
-	if err := l.data.open(l.fs, l.plain); err != nil {
+	if err := l.data.open(l.fs, l.mapping); err != nil {
 		return &Error{l.data.path, Null, err}
 	}
 	return nil
@@ -402,22 +405,19 @@ func (r *Reader) stored(rev Rev, e *Entry) ([]byte, error) {
 		if want := int64(at) - int64(rev+1)*entrySizeV1; e.Offset != want {
 			return nil, corrupt("its chunk is said to begin at %d and begins at %d", e.Offset, want)
 		}
-		if size > len(l.index)-at {
-			return nil, corrupt("its chunk of %d bytes is cut to %d", size, len(l.index)-at)
+		if size > len(l.index.b)-at {
+			return nil, corrupt("its chunk of %d bytes is cut to %d", size, len(l.index.b)-at)
 		}
-		return l.index[at : at+size], nil
+		return l.index.b[at : at+size], nil
 	}
 	if size == 0 {
 		return nil, nil
 	}
-	if l.plain {
-		return r.readPlain(rev, e)
-	}
 	all := l.data.all
+	if all == nil {
+		return r.readChunk(rev, e)
+	}
 	if e.Offset > int64(len(all)) || int64(size) > int64(len(all))-e.Offset {
-		if at := e.Offset - l.data.tailAt; at >= 0 && at+int64(size) <= int64(len(l.data.tail)) {
-			return l.data.tail[at:][:size], nil
-		}
 		return nil, r.cut(rev, e, int64(len(all)))
 	}
 	return all[e.Offset:][:size], nil
@@ -428,35 +428,37 @@ func (r *Reader) cut(rev Rev, e *Entry, size int64) error {
 	return &Error{r.log.data.path, rev, corrupt("its chunk, bytes %d to %d, lies beyond the file's %d", e.Offset, e.Offset+int64(e.Stored), size)}
 }
 
-// readPlain reads a chunk, and what lies after it, from a file that is not mapped.
-func (r *Reader) readPlain(rev Rev, e *Entry) ([]byte, error) {
+// readChunk reads a chunk and what lies after it: of a chain, the next ones lie near.
+func (r *Reader) readChunk(rev Rev, e *Entry) ([]byte, error) {
 	l := r.log
 	w := &r.window
 	size := int(e.Stored)
 	if e.Offset >= w.at && e.Offset+int64(size) <= w.at+int64(len(w.b)) {
 		return w.b[e.Offset-w.at:][:size], nil
 	}
-	if l.data.file == nil {
-		return nil, r.cut(rev, e, 0)
+	if at := e.Offset - l.data.tailAt; at >= 0 && at+int64(size) <= int64(len(l.data.tail)) {
+		return l.data.tail[at:][:size], nil
 	}
-	total, err := l.data.file.Size()
-	if err != nil {
-		return nil, &Error{l.data.path, rev, err}
+	if e.Offset > l.data.size || int64(size) > l.data.size-e.Offset {
+		return nil, r.cut(rev, e, l.data.size)
 	}
-	if e.Offset > total || int64(size) > total-e.Offset {
-		return nil, r.cut(rev, e, total)
+	ahead := windowSize
+	if len(r.chain) <= 1 && !r.inOrder {
+		ahead = loneWindow
 	}
-	n := int(min(int64(max(size, windowSize)), total-e.Offset))
+	n := int(min(int64(max(size, ahead)), l.data.size-e.Offset))
 	w.b = reserve(w.b[:0], n)[:n]
 	w.at = e.Offset
-	if got, err := l.data.file.ReadAt(w.b, e.Offset); got < size {
+	got, err := l.data.file.ReadAt(w.b, e.Offset)
+	if got < n {
+		w.b = w.b[:got]
+	}
+	if got < size {
 		w.b = w.b[:0]
 		if err == nil || errors.Is(err, io.EOF) {
 			return nil, r.cut(rev, e, e.Offset+int64(got))
 		}
 		return nil, &Error{l.data.path, rev, err}
-	} else if got < n {
-		w.b = w.b[:got]
 	}
 	return w.b[:size], nil
 }
@@ -478,6 +480,8 @@ func (r *Reader) Texts(from, to Rev, fn func(rev Rev, e *Entry, raw []byte) erro
 	if from < 0 || int(to) > r.log.n {
 		return &Error{r.log.path, Null, fmt.Errorf("%w: revisions %d to %d of %d", ErrUnknown, from, to, r.log.n)}
 	}
+	r.inOrder = true
+	defer func() { r.inOrder = false }()
 	var e Entry
 	for rev := from; rev < to; rev++ {
 		var text []byte

@@ -123,8 +123,10 @@ func (w *Writer) take(l *Log) error {
 	w.data = w.end()
 	w.log = &Log{
 		path: l.path, fs: l.fs, version: version1, generalDelta: l.generalDelta, entrySize: entrySizeV1,
-		maxText: l.maxText, cache: l.cache, index: index, n: l.n, data: dataFile{path: l.data.path, tail: tail},
+		maxText: l.maxText, cache: l.cache, n: l.n, data: dataFile{path: l.data.path, tail: tail},
 	}
+	w.log.index.b = index
+	w.log.index.ready.Store(true)
 	if l.inline {
 		w.log.data.once.Do(func() {}) // all is in memory
 	} else {
@@ -272,7 +274,7 @@ func (w *Writer) AppendRaw(raw []byte, node Node, p1, p2, link Rev, flags Flags)
 			}
 		}
 	}
-	w.log.index = e.append(w.log.index, w.header())
+	w.log.index.b = e.append(w.log.index.b, w.header())
 	w.log.data.tail = append(w.log.data.tail, c.chunk...)
 	w.log.n++
 	w.learn(w.log, rev, &e)
@@ -372,7 +374,7 @@ func (w *Writer) chunk(rev int) []byte {
 func (w *Writer) flushInline() error {
 	var b []byte
 	for rev := w.flushed; rev < len(w.entries); rev++ {
-		b = append(b, w.log.index[rev*entrySizeV1:][:entrySizeV1]...)
+		b = append(b, w.log.index.b[rev*entrySizeV1:][:entrySizeV1]...)
 		b = append(b, w.chunk(rev)...)
 	}
 	return w.write(w.path, int64(w.flushed)*entrySizeV1+w.data, b)
@@ -386,7 +388,7 @@ func (w *Writer) flushSplit() error {
 			return err
 		}
 	}
-	return w.write(w.path, int64(w.flushed)*entrySizeV1, w.log.index[w.flushed*entrySizeV1:])
+	return w.write(w.path, int64(w.flushed)*entrySizeV1, w.log.index.b[w.flushed*entrySizeV1:])
 }
 
 // split turns an inline revlog into an index and a data file: the whole data file first, then an index beside the old one
@@ -396,9 +398,9 @@ func (w *Writer) split() error {
 		return err
 	}
 	w.inline = false
-	binary.BigEndian.PutUint32(w.log.index, w.header())
+	binary.BigEndian.PutUint32(w.log.index.b, w.header())
 	fresh := strings.TrimSuffix(w.path, ".i") + ".i.new"
-	if err := w.write(fresh, 0, w.log.index); err != nil {
+	if err := w.write(fresh, 0, w.log.index.b); err != nil {
 		return err
 	}
 	return w.fs.Rename(fresh, w.path)

@@ -29,15 +29,15 @@ func main() {
 }
 
 var (
-	dir    = flag.String("dir", filepath.Join(os.TempDir(), "oxy-bench-revlog"), "where inputs are made and kept")
-	quick  = flag.Bool("quick", false, "small inputs only")
-	rounds = flag.Int("rounds", 3, "rounds, of which the least counts")
-	budget = flag.Duration("budget", 2*time.Second, "a round of one task on one side ends after this long")
-	python = flag.String("python", "", "the interpreter that has mercurial; found through hg")
-	policy = flag.String("policy", "c", "Mercurial's modules: c, or py without its C extensions")
-	mapped = flag.Bool("hgmap", false, "Mercurial maps its index")
-	plain  = flag.Bool("plain", false, "package revlog reads instead of mapping")
-	all    = flag.Bool("sequential", true, "read everything in order too")
+	dir     = flag.String("dir", filepath.Join(os.TempDir(), "oxy-bench-revlog"), "where inputs are made and kept")
+	quick   = flag.Bool("quick", false, "small inputs only")
+	rounds  = flag.Int("rounds", 3, "rounds, of which the least counts")
+	budget  = flag.Duration("budget", 2*time.Second, "a round of one task on one side ends after this long")
+	python  = flag.String("python", "", "the interpreter that has mercurial; found through hg")
+	policy  = flag.String("policy", "c", "Mercurial's modules: c, or py without its C extensions")
+	mapped  = flag.Bool("hgmap", false, "Mercurial maps its index")
+	mapOurs = flag.Bool("map", false, "package revlog maps instead of reading")
+	all     = flag.Bool("sequential", true, "read everything in order too")
 )
 
 func run() error {
@@ -69,7 +69,7 @@ func run() error {
 
 // race runs all tasks on one revlog and prints a table.
 func race(file string, mercurial *peer, limit string) error {
-	s, err := newSubject(file, *plain)
+	s, err := newSubject(file, *mapOurs)
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,8 @@ type subject struct {
 	size  int64
 }
 
-func newSubject(file string, plain bool) (*subject, error) {
-	s := &subject{file: file, kind: "file", opts: &revlog.Options{Plain: plain}, own: strings.HasPrefix(file, *dir)}
+func newSubject(file string, maps bool) (*subject, error) {
+	s := &subject{file: file, kind: "file", opts: &revlog.Options{Map: maps}, own: strings.HasPrefix(file, *dir)}
 	switch base := filepath.Base(file); {
 	case strings.Contains(base, "changelog"):
 		s.kind = "changelog"
