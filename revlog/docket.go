@@ -25,7 +25,7 @@ func (l *Log) openDocket() error {
 	if l.index.size > maxDocket {
 		return fmt.Errorf("%w: a docket of %d bytes", ErrTooLarge, l.index.size)
 	}
-	if err := l.index.bring(false); err != nil {
+	if err := l.index.bring(); err != nil {
 		return err
 	}
 	b := l.index.b

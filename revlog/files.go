@@ -9,30 +9,37 @@ import (
 	"sync/atomic"
 )
 
-// Reading 64 KiB costs 2 µs where the page fault that would map them costs 6.5, and an opened revlog that is only asked for
-// its length needs neither. So an index is brought in when it is first looked at: read if it is short, mapped if it is long.
+// Reading 64 KiB costs 2 µs where the page fault that would map them costs 6.5, and a revlog that is only asked for its
+// length needs neither. So an index is read when it is looked at, in pages, unless it is so short that one read has it all.
 const (
 	// wholeIndex is up to where an index is read when it is opened, bytes: the small ones, one for each file of a project.
 	wholeIndex = 16 << 10
-	// readIndex is up to where one is read when it is first looked at.
-	readIndex = 1 << 20
-	// streamSize is how much of an index is read at once when all of it goes by.
+	// indexPage is how much is read for one entry.
+	indexPage = 16 << 10
+	// streamSize is how much is read at once when all of it goes by.
 	streamSize = 128 << 10
+	// maxPooledIndex is what is kept for the next index to be read into, bytes.
+	maxPooledIndex = 16 << 20
 )
 
 // indexFile is the ".i" file.
 type indexFile struct {
-	file   File // nil once nothing is left to read
-	size   int64
-	ready  atomic.Bool // b is all of it
-	mu     sync.Mutex  // brings b in
+	file    File // nil once nothing is left to read
+	size    int64
+	mapping bool        // to be mapped, not read
+	ready   atomic.Bool // b is all of it
+
+	mu     sync.Mutex // for what follows, but that a page may be looked at whose bit is set
 	b      []byte
-	mapped File    // whom to give b back to; nil when it was read
-	buf    *[]byte // from the pool; nil when b is not
+	pages  []atomic.Uint64 // a bit for each page that is in b
+	left   int             // pages that are not
+	err    error           // why one could not be read
+	mapped File            // whom to give b back to; nil when it was read
+	buf    *[]byte         // from the pool; nil when b is not
 	closed bool
 }
 
-// indexBuffers are buffers that indexes were read into, of at most readIndex bytes.
+// indexBuffers are buffers that indexes were read into.
 var indexBuffers sync.Pool
 
 func (x *indexFile) open(fsys FS, path string) error {
@@ -45,7 +52,7 @@ func (x *indexFile) open(fsys FS, path string) error {
 		return err
 	}
 	if x.size <= wholeIndex {
-		return x.bring(false)
+		return x.bring()
 	}
 	return nil
 }
@@ -85,44 +92,148 @@ func (x *indexFile) limit(size int64) error {
 	return nil
 }
 
-// bring reads or maps the index.
-func (x *indexFile) bring(mapping bool) error {
+// bring reads or maps what is not in memory yet.
+func (x *indexFile) bring() error {
+	if x.ready.Load() {
+		return nil
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.ready.Load() {
 		return nil
 	}
-	if x.closed {
-		return ErrClosed
+	if err := x.begin(); err != nil || x.mapped != nil {
+		return err
 	}
-	if mapping && x.size > wholeIndex || x.size > readIndex {
+	// In one read, even over pages that are there already, unless few are missing.
+	for page := range x.pages {
+		for bit := range 64 {
+			if at := page*64 + bit; int64(at)*indexPage < x.size && x.pages[page].Load()>>bit&1 == 0 {
+				if x.left > 8 {
+					if n, err := x.file.ReadAt(x.b, 0); n < len(x.b) {
+						return cutShort(err)
+					}
+					return x.done()
+				}
+				if err := x.read(at); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// begin gives the index its memory.
+func (x *indexFile) begin() error {
+	switch {
+	case x.closed:
+		return ErrClosed
+	case x.b != nil:
+		return nil
+	case x.mapping && x.size > wholeIndex:
 		b, err := x.file.Map(x.size)
 		if err != nil {
 			return err
 		}
 		x.b, x.mapped = b, x.file
-	} else {
-		buf, _ := indexBuffers.Get().(*[]byte)
-		if buf == nil {
-			buf = new([]byte)
-		}
-		*buf = reserve((*buf)[:0], int(x.size))
-		x.b, x.buf = (*buf)[:x.size], buf
-		if n, err := x.file.ReadAt(x.b, 0); n < len(x.b) {
-			return cutShort(err)
-		}
+		x.ready.Store(true)
+		return nil
 	}
+	x.buf, _ = indexBuffers.Get().(*[]byte)
+	if x.buf == nil {
+		x.buf = new([]byte)
+	}
+	*x.buf = reserve((*x.buf)[:0], int(x.size))
+	x.b = (*x.buf)[:x.size]
+	x.left = int((x.size + indexPage - 1) / indexPage)
+	if x.left > 1 {
+		x.pages = make([]atomic.Uint64, (x.left+63)/64)
+		return nil
+	}
+	if n, err := x.file.ReadAt(x.b, 0); n < len(x.b) {
+		x.b = nil
+		return cutShort(err)
+	}
+	return x.done()
+}
+
+// done notes that all is in memory.
+func (x *indexFile) done() error {
 	x.ready.Store(true)
-	if x.mapped != nil {
-		return nil // closed with the mapping
-	}
 	f := x.file
 	x.file = nil
 	return f.Close()
 }
 
+// read reads a page that is not there.
+func (x *indexFile) read(page int) error {
+	from := int64(page) * indexPage
+	b := x.b[from:min(from+indexPage, x.size)]
+	if n, err := x.file.ReadAt(b, from); n < len(b) {
+		x.err = cutShort(err)
+		return x.err
+	}
+	x.pages[page/64].Or(1 << (page % 64))
+	if x.left--; x.left == 0 {
+		return x.done()
+	}
+	return nil
+}
+
+// at is the stretch of the index from one offset to another. What cannot be read is all ones, no valid entry, and fault says
+// why.
+func (x *indexFile) at(from, to int) []byte {
+	if x.ready.Load() {
+		return x.b[from:to]
+	}
+	for page := from / indexPage; page <= (to-1)/indexPage; page++ {
+		if p := x.pages; p == nil || p[page/64].Load()>>(page%64)&1 == 0 {
+			if !x.turn(page) {
+				b := make([]byte, to-from)
+				for i := range b {
+					b[i] = 0xff
+				}
+				return b
+			}
+		}
+	}
+	return x.b[from:to]
+}
+
+// turn brings a page in and reports whether it is there.
+func (x *indexFile) turn(page int) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ready.Load() {
+		return true
+	}
+	if x.err = x.begin(); x.err != nil {
+		return false
+	}
+	if x.ready.Load() || x.pages[page/64].Load()>>(page%64)&1 != 0 {
+		return true
+	}
+	return x.read(page) == nil
+}
+
+// fault is why the last page could not be read.
+func (x *indexFile) fault() error {
+	if x.ready.Load() {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.err
+}
+
 // stream calls fn for pieces of the index in order, each a whole number of entries.
 func (x *indexFile) stream(entry int, fn func(b []byte) error) error {
+	if x.mapping {
+		if err := x.bring(); err != nil {
+			return err
+		}
+	}
 	if x.ready.Load() {
 		return fn(x.b)
 	}
@@ -154,13 +265,13 @@ func (x *indexFile) close() error {
 	if x.mapped != nil {
 		err = x.mapped.Unmap(x.b)
 	}
-	if x.buf != nil {
+	if x.buf != nil && cap(*x.buf) <= maxPooledIndex {
 		indexBuffers.Put(x.buf)
 	}
 	if x.file != nil {
 		err = errors.Join(err, x.file.Close())
 	}
-	x.file, x.mapped, x.buf, x.b, x.closed = nil, nil, nil, nil, true
+	x.file, x.mapped, x.buf, x.b, x.pages, x.closed = nil, nil, nil, nil, nil, true
 	x.ready.Store(false)
 	return err
 }

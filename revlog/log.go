@@ -73,6 +73,7 @@ func Open(path string, opts *Options) (*Log, error) {
 	l := &Log{path: path, fs: osFS{}, maxText: defaultMaxText, cache: defaultCache}
 	if opts != nil {
 		l.mapping = opts.Map
+		l.index.mapping = opts.Map
 		if opts.FS != nil {
 			l.fs = opts.FS
 		}
@@ -151,7 +152,7 @@ func (l *Log) findEntries() error {
 	if l.index.size > maxInline {
 		return fmt.Errorf("%w: an inline revlog of %d bytes", ErrTooLarge, l.index.size)
 	}
-	if err := l.index.bring(l.mapping); err != nil {
+	if err := l.index.bring(); err != nil {
 		return err
 	}
 	b := l.index.b
@@ -212,24 +213,13 @@ func (l *Log) fault(rev Rev, err error) error {
 	return &Error{l.path, rev, err}
 }
 
-// need brings the index in. Every public method that looks at entries begins with it.
-func (l *Log) need() error {
-	if l.index.ready.Load() {
-		return nil
-	}
-	if err := l.index.bring(l.mapping); err != nil {
-		return l.fault(Null, err)
-	}
-	return nil
-}
-
-// raw is the entry as stored; rev must be in range and the index brought in.
+// raw is the entry as stored; rev must be in range.
 func (l *Log) raw(rev Rev) []byte {
 	if l.offsets != nil {
 		return l.index.b[l.offsets[rev]:][:entrySizeV1]
 	}
 	at := int(rev) * l.entrySize
-	return l.index.b[at : at+l.entrySize]
+	return l.index.at(at, at+l.entrySize)
 }
 
 // inRange says whether a revision exists.
@@ -253,11 +243,6 @@ func (l *Log) entry(rev Rev, e *Entry) error {
 	if uint(rev) >= uint(l.n) {
 		return l.inRange(rev)
 	}
-	if !l.index.ready.Load() {
-		if err := l.need(); err != nil {
-			return err
-		}
-	}
 	if l.version != version1 {
 		if err := l.oddEntry(rev, e); err != nil {
 			return l.fault(rev, err)
@@ -266,6 +251,9 @@ func (l *Log) entry(rev Rev, e *Entry) error {
 		e.decodeV1(l.raw(rev), rev)
 	}
 	if !e.sound(rev) {
+		if err := l.index.fault(); err != nil {
+			return l.fault(rev, err)
+		}
 		return &Error{l.path, rev, e.fault(rev)}
 	}
 	return nil
@@ -338,10 +326,11 @@ func (l *Log) Node(rev Rev) (Node, error) {
 	if rev == Null {
 		return NullNode, nil
 	}
-	if err := errors.Join(l.inRange(rev), l.need()); err != nil {
+	if err := l.inRange(rev); err != nil {
 		return NullNode, err
 	}
-	return l.nodeAt(rev), nil
+	node := l.nodeAt(rev)
+	return node, l.fault(rev, l.index.fault())
 }
 
 // nodeAt is Node without a check.

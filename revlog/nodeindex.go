@@ -3,7 +3,6 @@ package revlog
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -32,9 +31,6 @@ func (l *Log) Rev(node Node) (Rev, error) {
 	if node == NullNode {
 		return Null, nil
 	}
-	if err := l.need(); err != nil {
-		return Null, err
-	}
 	l.nodes.once.Do(func() { l.nodes.trie = l.openNodemap() })
 	if l.nodes.trie != nil {
 		if rev, ok := l.nodes.trie.find(l, node); ok {
@@ -48,12 +44,15 @@ func (l *Log) Rev(node Node) (Rev, error) {
 	if rev := l.nodes.table.find(l, node); rev != Null {
 		return rev, nil
 	}
+	if err := l.index.fault(); err != nil {
+		return Null, l.fault(Null, err)
+	}
 	return Null, fmt.Errorf("%s in %s: %w", node, l.path, ErrUnknown)
 }
 
 func (l *Log) buildTable() error {
 	l.nodes.built.Do(func() { l.nodes.err = l.fault(Null, l.nodes.table.build(l)) })
-	return errors.Join(l.nodes.err, l.need())
+	return l.nodes.err
 }
 
 // Prefix finds the revision whose node begins with the given hexadecimal digits, 1 to 40 of either case. ErrUnknown if
@@ -149,7 +148,7 @@ func (t *nodeTable) build(l *Log) error {
 	if fullest <= fullBucket {
 		return nil
 	}
-	if err := l.need(); err != nil {
+	if err := l.index.bring(); err != nil {
 		return err
 	}
 	for i := range len(t.starts) - 1 {
