@@ -84,7 +84,7 @@ func (l *Log) openDocket() error {
 // decodeV2 reads the 96 bytes of a version 2 entry: the 64 of version 1, then what lies beside the text.
 func (e *Entry) decodeV2(b []byte) {
 	_ = b[entrySizeV2-1]
-	e.decodeV1(b[:entrySizeV1], Null)
+	e.decodeV1((*[entrySizeV1]byte)(b), Null)
 }
 
 // decodeChangelog2 reads the 96 bytes of a changelog v2 entry: a changelog has no deltas and links to itself, so neither is

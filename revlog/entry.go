@@ -44,20 +44,17 @@ const (
 
 // decodeV1 reads the 64 bytes of a version 1 entry. The first one's offset holds the file's header in its upper four
 // bytes: its chunk begins at 0.
-func (e *Entry) decodeV1(b []byte, rev Rev) {
-	_ = b[entrySizeV1-1]
-	offset := binary.BigEndian.Uint64(b)
+func (e *Entry) decodeV1(b *[entrySizeV1]byte, rev Rev) {
+	offset := binary.BigEndian.Uint64(b[:])
 	if rev == 0 {
 		offset &= 1<<32 - 1
 	}
+	lengths, revs, parents := binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:]), binary.BigEndian.Uint64(b[24:])
 	e.Offset = int64(offset >> 16)
+	e.Stored, e.Size = int32(lengths>>32), int32(lengths)
+	e.Base, e.Link = Rev(revs>>32), Rev(revs)
+	e.P1, e.P2 = Rev(parents>>32), Rev(parents)
 	e.Flags = Flags(offset)
-	e.Stored = int32(binary.BigEndian.Uint32(b[8:]))
-	e.Size = int32(binary.BigEndian.Uint32(b[12:]))
-	e.Base = Rev(binary.BigEndian.Uint32(b[16:]))
-	e.Link = Rev(binary.BigEndian.Uint32(b[20:]))
-	e.P1 = Rev(binary.BigEndian.Uint32(b[24:]))
-	e.P2 = Rev(binary.BigEndian.Uint32(b[28:]))
 	e.Node = Node(b[32:52])
 }
 

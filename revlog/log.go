@@ -248,7 +248,7 @@ func (l *Log) entry(rev Rev, e *Entry) error {
 			return l.fault(rev, err)
 		}
 	} else {
-		e.decodeV1(l.raw(rev), rev)
+		e.decodeV1((*[entrySizeV1]byte)(l.raw(rev)), rev)
 	}
 	if !e.sound(rev) {
 		if err := l.index.fault(); err != nil {
@@ -308,7 +308,7 @@ func (l *Log) Entries(fn func(rev Rev, e *Entry) error) error {
 	rev := Rev(0)
 	return l.fault(Null, l.index.stream(entrySizeV1, func(b []byte) error {
 		for ; len(b) >= entrySizeV1; b = b[entrySizeV1:] {
-			e.decodeV1(b, rev)
+			e.decodeV1((*[entrySizeV1]byte)(b), rev)
 			if !e.sound(rev) {
 				return &Error{l.path, rev, e.fault(rev)}
 			}

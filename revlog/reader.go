@@ -54,8 +54,7 @@ type cachedText struct {
 const (
 	// maxTexts is how many texts a Reader keeps: branches and the bases of chains, searched one by one.
 	maxTexts = 16
-	// windowSize is how much of a data file is read at once: the chunks of a chain lie near each other. A chunk that makes up
-	// a text by itself is followed by no other that is needed, unless all are read in order.
+	// windowSize is how much of a data file is read at once: the chunks of a chain lie near each other.
 	windowSize = 64 << 10
 	loneWindow = 2 << 10
 	// maxArena is when deltas are applied before the next are read, so that a long chain takes no more memory than this, or
@@ -442,8 +441,9 @@ func (r *Reader) readChunk(rev Rev, e *Entry) ([]byte, error) {
 	if e.Offset > l.data.size || int64(size) > l.data.size-e.Offset {
 		return nil, r.cut(rev, e, l.data.size)
 	}
+	// A text of one chunk is followed by no other that is needed, unless revisions are read in order and near each other.
 	ahead := windowSize
-	if len(r.chain) <= 1 && !r.inOrder {
+	if gap := e.Offset - w.at - int64(len(w.b)); len(r.chain) <= 1 && (gap < 0 || gap > windowSize/4) {
 		ahead = loneWindow
 	}
 	n := int(min(int64(max(size, ahead)), l.data.size-e.Offset))
@@ -480,8 +480,6 @@ func (r *Reader) Texts(from, to Rev, fn func(rev Rev, e *Entry, raw []byte) erro
 	if from < 0 || int(to) > r.log.n {
 		return &Error{r.log.path, Null, fmt.Errorf("%w: revisions %d to %d of %d", ErrUnknown, from, to, r.log.n)}
 	}
-	r.inOrder = true
-	defer func() { r.inOrder = false }()
 	var e Entry
 	for rev := from; rev < to; rev++ {
 		var text []byte

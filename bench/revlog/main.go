@@ -52,6 +52,7 @@ func run() error {
 	mercurial, err := startPeer(*python)
 	if err != nil {
 		fmt.Println("without Mercurial:", err)
+		mercurial = nil
 	} else {
 		defer mercurial.close()
 	}
