@@ -2,7 +2,6 @@ package revlog
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -41,7 +40,7 @@ func (d *decoder) decode(dst, chunk []byte, hint, limit int) ([]byte, error) {
 	case chunkZlib:
 		return d.zlib.inflate(dst, chunk, hint, limit)
 	case chunkZstd:
-		return unzstd(dst, chunk, hint, limit)
+		return unzstd(dst, chunk, limit)
 	default:
 		return dst, fmt.Errorf("%w: its chunk begins with byte %#02x, of no known compression", ErrUnsupported, chunk[0])
 	}
@@ -60,17 +59,16 @@ var zstdDecoders sync.Pool
 // piece without a window, longer ones ask for 2 MiB (level 3) to 128 MiB (level 22).
 const maxWindow = 128 << 20
 
-func unzstd(dst, chunk []byte, hint, limit int) ([]byte, error) {
-	size, known := zstdSize(chunk)
-	if !known {
-		size = uint64(hint)
+func unzstd(dst, chunk []byte, limit int) ([]byte, error) {
+	size, err := zstdSize(chunk)
+	if err != nil {
+		return dst, err
 	}
 	if size > uint64(limit) {
 		return dst, tooLarge(limit)
 	}
 	d, _ := zstdDecoders.Get().(*zstd.Decoder)
 	if d == nil {
-		var err error
 		d, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
 			zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
@@ -78,40 +76,71 @@ func unzstd(dst, chunk []byte, hint, limit int) ([]byte, error) {
 		}
 	}
 	defer zstdDecoders.Put(d)
-	// Decoding ends where the buffer does, so that a frame that says too little, or nothing, gets no more than its limit.
-	for room := min(int(size), plausible(chunk)); ; room = min(2*room+64<<10, limit) {
-		dst = reserve(dst, room)
-		out, err := d.DecodeAll(chunk, dst[:len(dst):min(cap(dst), len(dst)+limit)])
-		switch {
-		case err == nil:
-			return out, nil
-		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
-			return dst, corrupt("its chunk does not decompress: %v", err)
-		case room == limit || cap(dst)-len(dst) >= limit:
-			return dst, tooLarge(limit)
-		}
+	dst = reserve(dst, int(size))
+	out, err := d.DecodeAll(chunk, dst)
+	if err != nil {
+		return dst, corrupt("its chunk does not decompress: %v", err)
 	}
+	return out, nil
 }
 
-// zstdSize is the length that a frame's header states (RFC 8878, 3.1.1.1), bytes, if it does.
-func zstdSize(chunk []byte) (uint64, bool) {
-	if len(chunk) < 6 {
-		return 0, false
+// maxZstdBlock is how many bytes a block of a zstd frame holds at most.
+const maxZstdBlock = 128 << 10
+
+// zstdSize is how many bytes a zstd frame (RFC 8878) holds: what its header states, or at most, if that does not. A header
+// that states more than the blocks can hold is refused, so that no memory is taken for a lie.
+func zstdSize(chunk []byte) (uint64, error) {
+	if len(chunk) < 9 || binary.LittleEndian.Uint32(chunk) != 0xfd2fb528 {
+		return 0, corrupt("its chunk begins with no zstd frame")
 	}
 	descriptor := chunk[4]
 	single := descriptor >> 5 & 1
 	at := 5 + int(1-single) + int([4]uint8{0, 1, 2, 4}[descriptor&3])
-	switch width := descriptor >> 6; {
-	case width == 0 && single == 1 && at < len(chunk):
-		return uint64(chunk[at]), true
-	case width == 1 && at+2 <= len(chunk):
-		return uint64(binary.LittleEndian.Uint16(chunk[at:])) + 256, true
-	case width == 2 && at+4 <= len(chunk):
-		return uint64(binary.LittleEndian.Uint32(chunk[at:])), true
-	case width == 3 && at+8 <= len(chunk):
-		return binary.LittleEndian.Uint64(chunk[at:]), true
+	stated, width := uint64(0), int([4]uint8{single, 2, 4, 8}[descriptor>>6])
+	if len(chunk) < at+width+3 {
+		return 0, corrupt("its chunk ends inside the header of its zstd frame")
 	}
-	return 0, false
+	switch width {
+	case 1:
+		stated = uint64(chunk[at])
+	case 2:
+		stated = uint64(binary.LittleEndian.Uint16(chunk[at:])) + 256
+	case 4:
+		stated = uint64(binary.LittleEndian.Uint32(chunk[at:]))
+	case 8:
+		stated = binary.LittleEndian.Uint64(chunk[at:])
+	}
+	most := uint64(0)
+	for at += width; ; {
+		if len(chunk) < at+3 {
+			return 0, corrupt("its chunk ends between the blocks of its zstd frame")
+		}
+		header := uint(chunk[at]) | uint(chunk[at+1])<<8 | uint(chunk[at+2])<<16
+		at += 3
+		size := int(header >> 3)
+		switch header >> 1 & 3 {
+		case 0:
+			most += uint64(size)
+		case 1:
+			most += uint64(size)
+			size = 1
+		default:
+			most += maxZstdBlock
+		}
+		if at += size; header&1 != 0 {
+			break
+		}
+	}
+	if at += int(descriptor>>2&1) * 4; at != len(chunk) {
+		return 0, corrupt("its zstd frame ends at %d of its chunk's %d bytes", at, len(chunk))
+	}
+	if width == 0 {
+		return most, nil
+	}
+	if stated > most {
+		return 0, corrupt("its zstd frame is said to hold %d bytes and can hold %d", stated, most)
+	}
+	return stated, nil
 }
 
 // reserve gives b room for n more bytes.

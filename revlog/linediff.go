@@ -20,6 +20,7 @@ type differ struct {
 	anchor []pair
 	piles  []int32
 	back   []int32
+	reach  []int32
 	hunks  []hunk
 }
 
@@ -168,7 +169,9 @@ func (d *differ) compare(a0, a1, b0, b1, depth int) {
 	from := len(d.anchor)
 	d.anchors(a0, a1, b0, b1)
 	if len(d.anchor) == from {
-		d.replace(a0, a1, b0, b1)
+		if !d.edits(a0, a1, b0, b1) {
+			d.replace(a0, a1, b0, b1)
+		}
 		return
 	}
 	for i := from; i < len(d.anchor); i++ {
@@ -195,6 +198,76 @@ func (d *differ) replace(a0, a1, b0, b1 int) {
 		return
 	}
 	d.hunks = append(d.hunks, h)
+}
+
+// maxEdits is how many lines may differ in a stretch without anchors, such as one of equal lines, for the shortest way
+// between its two sides to be sought. The search takes its square in time and memory.
+const maxEdits = 128
+
+// edits finds the least lines to delete and insert (Myers' greedy search), and reports whether there are few enough.
+func (d *differ) edits(a0, a1, b0, b1 int) bool {
+	n, m := a1-a0, b1-b0
+	if max(n-m, m-n) > maxEdits {
+		return false
+	}
+	// reach[k] is how far into a the diagonal k, places in a less places in b, gets with the edits made so far; those of each
+	// number of edits are kept one after the other.
+	width := 2*maxEdits + 3
+	middle := maxEdits + 1
+	d.reach = d.reach[:0]
+	for e := 0; e <= maxEdits; e++ {
+		d.reach = slices.Grow(d.reach, width)[:(e+1)*width]
+		row := d.reach[e*width:]
+		for k := -e; k <= e; k += 2 {
+			x := int32(0)
+			if e > 0 {
+				x = d.from(e, k, width, middle)
+			}
+			y := x - int32(k)
+			if x > int32(n) || y > int32(m) || y < 0 {
+				row[middle+k] = -1 << 30
+				continue
+			}
+			for int(x) < n && int(y) < m && d.a[a0+int(x)] == d.b[b0+int(y)] {
+				x, y = x+1, y+1
+			}
+			row[middle+k] = x
+			if int(x) == n && int(y) == m {
+				d.retrace(e, k, width, middle, a0, b0)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// from is where diagonal k begins with the e-th edit: below what k+1 reached, by an insertion, or right of k-1, by a deletion.
+func (d *differ) from(e, k, width, middle int) int32 {
+	before := d.reach[(e-1)*width : e*width]
+	down, right := int32(-1<<30), int32(-1<<30)
+	if k < e-1 {
+		down = before[middle+k+1]
+	}
+	if k > 1-e {
+		right = before[middle+k-1] + 1
+	}
+	return max(down, right)
+}
+
+// retrace adds the hunks of the way that ended on diagonal k after e edits, in order.
+func (d *differ) retrace(e, k, width, middle, a0, b0 int) {
+	if e == 0 {
+		return
+	}
+	x := int(d.from(e, k, width, middle))
+	y := x - k
+	if k < e-1 && int(d.reach[(e-1)*width+middle+k+1]) == x {
+		d.retrace(e-1, k+1, width, middle, a0, b0)
+		d.replace(a0+x, a0+x, b0+y-1, b0+y)
+		return
+	}
+	d.retrace(e-1, k-1, width, middle, a0, b0)
+	d.replace(a0+x-1, a0+x, b0+y, b0+y)
 }
 
 // anchors appends the longest run of lines that stand once in either stretch and in the same order.
