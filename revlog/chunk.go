@@ -60,11 +60,11 @@ var zstdDecoders sync.Pool
 const maxWindow = 128 << 20
 
 func unzstd(dst, chunk []byte, limit int) ([]byte, error) {
-	size, err := zstdSize(chunk)
+	size, stated, err := zstdSize(chunk)
 	if err != nil {
 		return dst, err
 	}
-	if size > uint64(limit) {
+	if stated && size > uint64(limit) {
 		return dst, tooLarge(limit)
 	}
 	d, _ := zstdDecoders.Get().(*zstd.Decoder)
@@ -76,9 +76,13 @@ func unzstd(dst, chunk []byte, limit int) ([]byte, error) {
 		}
 	}
 	defer zstdDecoders.Put(d)
-	dst = reserve(dst, int(size))
-	out, err := d.DecodeAll(chunk, dst)
+	// Decoding ends where the room does.
+	dst = reserve(dst, int(min(size, uint64(limit))))
+	out, err := d.DecodeAll(chunk, dst[:len(dst):min(cap(dst), len(dst)+limit)])
 	if err != nil {
+		if size > uint64(limit) {
+			return dst, fmt.Errorf("%w, or does not decompress: %v", tooLarge(limit), err)
+		}
 		return dst, corrupt("its chunk does not decompress: %v", err)
 	}
 	return out, nil
@@ -87,33 +91,33 @@ func unzstd(dst, chunk []byte, limit int) ([]byte, error) {
 // maxZstdBlock is how many bytes a block of a zstd frame holds at most.
 const maxZstdBlock = 128 << 10
 
-// zstdSize is how many bytes a zstd frame (RFC 8878) holds: what its header states, or at most, if that does not. A header
+// zstdSize is how many bytes a zstd frame (RFC 8878) holds: what its header states, or the most that it can. A header
 // that states more than the blocks can hold is refused, so that no memory is taken for a lie.
-func zstdSize(chunk []byte) (uint64, error) {
+func zstdSize(chunk []byte) (size uint64, stated bool, err error) {
 	if len(chunk) < 9 || binary.LittleEndian.Uint32(chunk) != 0xfd2fb528 {
-		return 0, corrupt("its chunk begins with no zstd frame")
+		return 0, false, corrupt("its chunk begins with no zstd frame")
 	}
 	descriptor := chunk[4]
 	single := descriptor >> 5 & 1
 	at := 5 + int(1-single) + int([4]uint8{0, 1, 2, 4}[descriptor&3])
-	stated, width := uint64(0), int([4]uint8{single, 2, 4, 8}[descriptor>>6])
+	says, width := uint64(0), int([4]uint8{single, 2, 4, 8}[descriptor>>6])
 	if len(chunk) < at+width+3 {
-		return 0, corrupt("its chunk ends inside the header of its zstd frame")
+		return 0, false, corrupt("its chunk ends inside the header of its zstd frame")
 	}
 	switch width {
 	case 1:
-		stated = uint64(chunk[at])
+		says = uint64(chunk[at])
 	case 2:
-		stated = uint64(binary.LittleEndian.Uint16(chunk[at:])) + 256
+		says = uint64(binary.LittleEndian.Uint16(chunk[at:])) + 256
 	case 4:
-		stated = uint64(binary.LittleEndian.Uint32(chunk[at:]))
+		says = uint64(binary.LittleEndian.Uint32(chunk[at:]))
 	case 8:
-		stated = binary.LittleEndian.Uint64(chunk[at:])
+		says = binary.LittleEndian.Uint64(chunk[at:])
 	}
 	most := uint64(0)
 	for at += width; ; {
 		if len(chunk) < at+3 {
-			return 0, corrupt("its chunk ends between the blocks of its zstd frame")
+			return 0, false, corrupt("its chunk ends between the blocks of its zstd frame")
 		}
 		header := uint(chunk[at]) | uint(chunk[at+1])<<8 | uint(chunk[at+2])<<16
 		at += 3
@@ -132,15 +136,15 @@ func zstdSize(chunk []byte) (uint64, error) {
 		}
 	}
 	if at += int(descriptor>>2&1) * 4; at != len(chunk) {
-		return 0, corrupt("its zstd frame ends at %d of its chunk's %d bytes", at, len(chunk))
+		return 0, false, corrupt("its zstd frame ends at %d of its chunk's %d bytes", at, len(chunk))
 	}
 	if width == 0 {
-		return most, nil
+		return most, false, nil
 	}
-	if stated > most {
-		return 0, corrupt("its zstd frame is said to hold %d bytes and can hold %d", stated, most)
+	if says > most {
+		return 0, false, corrupt("its zstd frame is said to hold %d bytes and can hold %d", says, most)
 	}
-	return stated, nil
+	return says, true, nil
 }
 
 // reserve gives b room for n more bytes.

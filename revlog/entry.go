@@ -58,6 +58,20 @@ func (e *Entry) decodeV1(b *[entrySizeV1]byte, rev Rev) {
 	e.Node = Node(b[32:52])
 }
 
+// append writes the 64 bytes of a version 1 entry; header is that of the file if this is the first.
+func (e *Entry) append(b []byte, header uint32) []byte {
+	first := uint64(e.Offset)<<16 | uint64(e.Flags)
+	if len(b) == 0 {
+		first |= uint64(header) << 32
+	}
+	b = binary.BigEndian.AppendUint64(b, first)
+	for _, v := range [...]int32{e.Stored, e.Size, int32(e.Base), int32(e.Link), int32(e.P1), int32(e.P2)} {
+		b = binary.BigEndian.AppendUint32(b, uint32(v))
+	}
+	b = append(b, e.Node[:]...)
+	return append(b, make([]byte, 12)...)
+}
+
 // decodeV0 reads the 76 bytes of a version 0 entry, all but the parents, which are node ids there.
 func (e *Entry) decodeV0(b []byte) {
 	_ = b[entrySizeV0-1]

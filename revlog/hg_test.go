@@ -252,19 +252,17 @@ func TestMercurialReadsWhatWasWritten(t *testing.T) {
 		opts WriterOptions
 	}{
 		{"zstd", WriterOptions{}},
-		{"zlib", WriterOptions{Compression: Zlib}},
-		{"none", WriterOptions{Compression: None}},
-		{"plain", WriterOptions{Plain: true}},
-		{"short", WriterOptions{MaxChain: 3, Compresses: 3}},
+		{"plain", WriterOptions{Compression: None, Plain: true}},
+		{"short", WriterOptions{Compression: Zlib, MaxChain: 3, Compresses: 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			store := hgRepository(t, "zstd", 150)
+			store := hgRepository(t, "zstd", 100)
 			before := describe(t, store)
 			rewrite(t, store, before, c.opts)
 			repo := filepath.Dir(filepath.Dir(store))
 			out := string(hg(t, repo, "verify"))
-			if !strings.Contains(out, "checked 150 changesets") || strings.Contains(out, "error") || strings.Contains(out, "warning") {
+			if !strings.Contains(out, "checked 100 changesets") || strings.Contains(out, "error") || strings.Contains(out, "warning") {
 				t.Errorf("hg verify:\n%s", out)
 			}
 			after := describe(t, store)

@@ -2,12 +2,10 @@ package revlog
 
 import (
 	"crypto/sha1"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"strings"
 )
 
 // WriterOptions say how new revisions are stored. The zero value is what Mercurial 6 does for file contents.
@@ -310,20 +308,6 @@ func (w *Writer) header() uint32 {
 	return h
 }
 
-// append writes the 64 bytes of a version 1 entry; header is that of the file if this is the first.
-func (e *Entry) append(b []byte, header uint32) []byte {
-	first := uint64(e.Offset)<<16 | uint64(e.Flags)
-	if len(b) == 0 {
-		first |= uint64(header) << 32
-	}
-	b = binary.BigEndian.AppendUint64(b, first)
-	for _, v := range [...]int32{e.Stored, e.Size, int32(e.Base), int32(e.Link), int32(e.P1), int32(e.P2)} {
-		b = binary.BigEndian.AppendUint32(b, uint32(v))
-	}
-	b = append(b, e.Node[:]...)
-	return append(b, make([]byte, 12)...)
-}
-
 // HashText is the node of a text with parents of the given nodes: SHA-1 of these, the lesser first, and the text.
 func HashText(text []byte, p1, p2 Node) Node {
 	if less(&p2, &p1) {
@@ -334,102 +318,6 @@ func HashText(text []byte, p1, p2 Node) Node {
 	h.Write(p2[:])
 	h.Write(text)
 	return Node(h.Sum(nil))
-}
-
-// Flush writes what was appended and makes it durable: chunks first, entries after them, so that a reader never sees an entry
-// whose chunk is not there. When it fails the files hold what they held, with bytes after it that do not count, and the
-// Writer takes no more.
-func (w *Writer) Flush() error {
-	if w.failed != nil {
-		return w.failed
-	}
-	if w.flushed == len(w.entries) {
-		return nil
-	}
-	var err error
-	switch {
-	case w.inline && w.end() < inlineLimit:
-		err = w.flushInline()
-	case w.inline:
-		err = w.split()
-	default:
-		err = w.flushSplit()
-	}
-	if err != nil {
-		w.failed = w.log.fault(Null, fmt.Errorf("write: %w", err))
-		return w.failed
-	}
-	w.flushed, w.data = len(w.entries), w.end()
-	return nil
-}
-
-// chunk is the stored chunk of a revision that is in memory.
-func (w *Writer) chunk(rev int) []byte {
-	e := &w.entries[rev]
-	at := e.Offset - w.log.data.tailAt
-	return w.log.data.tail[at : at+int64(e.Stored)]
-}
-
-// flushInline appends entries, each with its chunk, in one write.
-func (w *Writer) flushInline() error {
-	var b []byte
-	for rev := w.flushed; rev < len(w.entries); rev++ {
-		b = append(b, w.log.index.b[rev*entrySizeV1:][:entrySizeV1]...)
-		b = append(b, w.chunk(rev)...)
-	}
-	return w.write(w.path, int64(w.flushed)*entrySizeV1+w.data, b)
-}
-
-// flushSplit appends chunks to the data file, then entries to the index.
-func (w *Writer) flushSplit() error {
-	from := w.data - w.log.data.tailAt
-	if b := w.log.data.tail[from:]; len(b) > 0 {
-		if err := w.write(w.log.data.path, w.data, b); err != nil {
-			return err
-		}
-	}
-	return w.write(w.path, int64(w.flushed)*entrySizeV1, w.log.index.b[w.flushed*entrySizeV1:])
-}
-
-// split turns an inline revlog into an index and a data file: the whole data file first, then an index beside the old one
-// that takes its name.
-func (w *Writer) split() error {
-	if err := w.write(w.log.data.path, 0, w.log.data.tail); err != nil {
-		return err
-	}
-	w.inline = false
-	binary.BigEndian.PutUint32(w.log.index.b, w.header())
-	fresh := strings.TrimSuffix(w.path, ".i") + ".i.new"
-	if err := w.write(fresh, 0, w.log.index.b); err != nil {
-		return err
-	}
-	return w.fs.Rename(fresh, w.path)
-}
-
-// write replaces everything in a file from an offset on.
-func (w *Writer) write(name string, at int64, b []byte) error {
-	f, err := w.fs.Append(name)
-	if err != nil {
-		return err
-	}
-	size, err := f.Size()
-	switch {
-	case err != nil:
-	case size < at:
-		err = corrupt("%s has %d bytes, %d were there", name, size, at)
-	default:
-		// What lies there is no revision's: the rest of a write that failed.
-		if size > at {
-			err = f.Truncate(at)
-		}
-		if err == nil {
-			_, err = f.WriteAt(b, at)
-		}
-		if err == nil {
-			err = f.Sync()
-		}
-	}
-	return errors.Join(err, f.Close())
 }
 
 // Close ends the use of the Writer. What was not flushed is lost.

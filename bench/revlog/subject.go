@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand"
 	"path/filepath"
@@ -71,8 +72,6 @@ type task struct {
 	run  func() error
 }
 
-var sink int64
-
 func (s *subject) tasks() []task {
 	// with opens the revlog, does what is to be done and closes it.
 	with := func(do func(l *revlog.Log, r *revlog.Reader) error) func() error {
@@ -103,7 +102,9 @@ func (s *subject) tasks() []task {
 				sum += e.Offset + int64(e.Stored) + int64(e.Size) + int64(e.Base+e.Link+e.P1+e.P2) + int64(e.Node[0])
 				return nil
 			})
-			sink = sum
+			if sum == 0 {
+				return errors.New("an index of zeros")
+			}
 			return err
 		})},
 		{"readtip", 1, with(func(l *revlog.Log, r *revlog.Reader) error {
