@@ -20,7 +20,6 @@ type buffers struct {
 	dec     decoder
 	chain   []Rev
 	window  span   // what was read last of the data file
-	inOrder bool   // all revisions are read in order
 	arena   []byte // the deltas of a chain, decompressed
 	hunks   []hunk // lists of hunks, one after the other, that wait to be composed
 	lists   []hunkList

@@ -3,7 +3,7 @@
 import hashlib
 import random
 
-from mercurial import context, error, pycompat, registrar, scmutil
+from mercurial import commands, context, registrar, store
 from mercurial.node import hex
 
 cmdtable = {}
@@ -122,3 +122,79 @@ def oxydump(ui, repo, **opts):
                     len(raw), hashlib.sha1(raw).hexdigest().encode(),
                 )
             )
+
+
+@command(b'oxynames', [])
+def oxynames(ui, repo, **opts):
+    """print the name in the store of each path read, both ended by zero bytes"""
+    encode = store.encodefilename if b'store' in repo.requirements else store.encodedir
+    encode = getattr(repo.store, 'encode', encode)
+    for path in ui.fin.read().split(b'\0')[:-1]:
+        ui.write(encode(path) + b'\0')
+
+
+@command(b'oxyrefs', [])
+def oxyrefs(ui, repo, **opts):
+    """give a history of 50 changesets phases, bookmarks, tags that move and go, and an obsolete changeset"""
+    ui.setconfig(b'ui', b'interactive', b'no')
+    ui.setconfig(b'experimental', b'evolution', b'all')
+    commands.phase(ui, repo, public=True, draft=False, secret=False, force=False, rev=[b'5'])
+    commands.phase(ui, repo, public=False, draft=False, secret=True, force=True, rev=[b'45'])
+    commands.bookmark(ui, repo, b'a bookmark', rev=b'7')
+    commands.bookmark(ui, repo, b'b', rev=b'9')
+    commands.update(ui, repo, rev=b'30')
+    for names, kw in [
+        ([b'one'], {'rev': b'3'}),
+        ([b'two', b'three'], {'rev': b'4'}),
+        ([b'one'], {'rev': b'6'}),
+        ([b'two'], {'remove': True}),
+        ([b'mine'], {'rev': b'8', 'local': True}),
+    ]:
+        commands.tag(ui, repo, *names, force=True, **kw)
+    commands.update(ui, repo, rev=b'20')
+    commands.tag(ui, repo, b'three', force=True, rev=b'2')
+    commands.tag(ui, repo, b'four', force=True, rev=b'1')
+    with repo.lock(), repo.transaction(b'oxy') as tr:
+        old = repo[min(repo.revs(b'head() and draft()'))]
+        repo.obsstore.create(tr, old.node(), (repo[b'tip'].node(),), 0)
+
+
+@command(b'oxyhistory', [])
+def oxyhistory(ui, repo, **opts):
+    """print each changeset, with the hash of its flat manifest and what each file revision holds, then bookmarks and tags"""
+    unfi = repo.unfiltered()
+
+    def digest(b):
+        return hashlib.sha1(b).hexdigest().encode()
+
+    for rev in unfi:
+        c = unfi[rev]
+        flat = b''.join(b'%s\0%s%s\n' % (p, hex(n), c.manifest().flags(p)) for p, n in sorted(c.manifest().iteritems()))
+        fields = [
+            b'%d' % rev, c.hex(), b'%d %d' % (c.p1().rev(), c.p2().rev()), hex(c.manifestnode()), c.branch(),
+            b'%d %d' % (c.closesbranch(), c.obsolete()), b'%d' % c.phase(), b'%d %d' % (int(c.date()[0]), c.date()[1]),
+            c.user(), digest(c.description()), b'|'.join(c.files()), digest(flat),
+        ]
+        ui.write(b'\t'.join(fields) + b'\n')
+    for name, node in sorted(unfi._bookmarks.items()):
+        ui.write(b'bookmark\t%s\t%s\n' % (name, hex(node)))
+    for name, node in sorted(unfi.tags().items()):
+        if name != b'tip':
+            ui.write(b'tag\t%s\t%s\n' % (name, hex(node)))
+
+
+@command(b'oxyfiles', [])
+def oxyfiles(ui, repo, **opts):
+    """print what each file revision of the tip and its ancestors' manifests holds, and where it was copied from"""
+    unfi = repo.unfiltered()
+    seen = set()
+    for rev in unfi:
+        c = unfi[rev]
+        for p, n in sorted(c.manifest().iteritems()):
+            if (p, n) in seen:
+                continue
+            seen.add((p, n))
+            log = unfi.file(p)
+            copied = log.renamed(n)
+            source = b'%s %s' % (copied[0], hex(copied[1])) if copied else b''
+            ui.write(b'%s\t%s\t%s\t%s\n' % (p, hex(n), hashlib.sha1(log.read(n)).hexdigest().encode(), source))
