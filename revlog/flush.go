@@ -8,8 +8,8 @@ import (
 )
 
 // Flush writes what was appended and makes it durable: chunks first, entries after them, so that a reader never sees an entry
-// whose chunk is not there. When it fails the files hold what they held, with bytes after it that do not count, and the
-// Writer takes no more.
+// whose chunk is not there. When it fails, or the power does, the files hold what they held, with bytes after it that must
+// not count, and the Writer takes no more: WriterOptions.Keep cuts them off.
 func (w *Writer) Flush() error {
 	if w.failed != nil {
 		return w.failed
@@ -74,7 +74,10 @@ func (w *Writer) split() error {
 	if err := w.write(fresh, 0, w.log.index.b); err != nil {
 		return err
 	}
-	return w.fs.Rename(fresh, w.path)
+	if err := w.fs.Rename(fresh, w.path); err != nil {
+		return err
+	}
+	return w.fs.SyncName(w.path)
 }
 
 // write replaces everything in a file from an offset on.
@@ -98,6 +101,9 @@ func (w *Writer) write(name string, at int64, b []byte) error {
 		}
 		if err == nil {
 			err = f.Sync()
+		}
+		if err == nil && size == 0 {
+			err = w.fs.SyncName(name)
 		}
 	}
 	return errors.Join(err, f.Close())

@@ -24,10 +24,10 @@ type WriteFS interface {
 	FS
 	// Append opens a file to read and write, creating it when it does not exist.
 	Append(name string) (WriteFile, error)
-	// Rename replaces to atomically and makes that durable.
+	// Rename replaces to atomically. It is durable only after SyncName.
 	Rename(from, to string) error
-	// Remove deletes a file; that it does not exist is no error.
-	Remove(name string) error
+	// SyncName makes durable that a file was created or renamed to a name: a synced file under a lost name is lost.
+	SyncName(name string) error
 }
 
 // WriteFile is a file open for writing.

@@ -3,9 +3,7 @@
 package revlog
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 )
 
@@ -30,12 +28,8 @@ func (osFS) Append(name string) (WriteFile, error) {
 
 func (osFS) Rename(from, to string) error { return os.Rename(from, to) }
 
-func (osFS) Remove(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+// SyncName does nothing: Windows makes names durable by itself.
+func (osFS) SyncName(string) error { return nil }
 
 type osFile struct{ *os.File }
 

@@ -32,23 +32,15 @@ func (osFS) Append(name string) (WriteFile, error) {
 	return osFile{fd, name}, nil
 }
 
-func (osFS) Rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(to))
+func (osFS) Rename(from, to string) error { return os.Rename(from, to) }
+
+func (osFS) SyncName(name string) error {
+	dir, err := os.Open(filepath.Dir(name))
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return dir.Sync() // a synced file under a lost name is lost
-}
-
-func (osFS) Remove(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return dir.Sync()
 }
 
 func openRetry(name string, flags int, perm uint32) (int, error) {

@@ -17,18 +17,18 @@ type Reader struct {
 
 // buffers are what a Reader works with and leaves to the next one.
 type buffers struct {
-	dec     decoder
-	chain   []Rev
-	window  span   // what was read last of the data file
-	arena   []byte // the deltas of a chain, decompressed
-	hunks   []hunk // lists of hunks, one after the other, that wait to be composed
-	lists   []hunkList
-	spare   []hunk // the composition made last
-	texts   []cachedText
-	tick    uint64
-	sum     hash.Hash
-	parent  [2 * len(NullNode)]byte
-	hashed  Node
+	dec    decoder
+	chain  []Rev
+	window span   // what was read last of the data file
+	arena  []byte // the deltas of a chain, decompressed
+	hunks  []hunk // lists of hunks, one after the other, that wait to be composed
+	lists  []hunkList
+	spare  []hunk // the composition made last
+	texts  []cachedText
+	tick   uint64
+	sum    hash.Hash
+	parent [2 * len(NullNode)]byte
+	hashed Node
 }
 
 // hunkList is a stretch of buffers.hunks: the composition of 1<<rank deltas of a chain.

@@ -108,11 +108,12 @@ func (r *Reader) readChunk(rev Rev, e *Entry) ([]byte, error) {
 	l := r.log
 	w := &r.window
 	size := int(e.Stored)
-	if e.Offset >= w.at && e.Offset+int64(size) <= w.at+int64(len(w.b)) {
-		return w.b[e.Offset-w.at:][:size], nil
-	}
+	// What is not written yet comes first: behind what is, the file may have the rest of a write that failed.
 	if at := e.Offset - l.data.tailAt; at >= 0 && at+int64(size) <= int64(len(l.data.tail)) {
 		return l.data.tail[at:][:size], nil
+	}
+	if e.Offset >= w.at && e.Offset+int64(size) <= w.at+int64(len(w.b)) {
+		return w.b[e.Offset-w.at:][:size], nil
 	}
 	if e.Offset > l.data.size || int64(size) > l.data.size-e.Offset {
 		return nil, r.cut(rev, e, l.data.size)

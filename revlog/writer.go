@@ -25,6 +25,9 @@ type WriterOptions struct {
 	Compresses int
 	// MaxText bounds a text as in Options.
 	MaxText int
+	// Keep, if positive, is how many revisions count: what comes after them, of a write that did not end, is cut off with the
+	// next Flush. Mercurial keeps that number in its journal.
+	Keep int
 }
 
 // inlineLimit is how many bytes of chunks lie between the entries before a revlog is split into index and data.
@@ -86,6 +89,13 @@ func OpenWriter(path string, opts *WriterOptions) (*Writer, error) {
 	}
 	if l.n == 0 {
 		l.inline, l.generalDelta = true, !w.opts.Plain
+	}
+	if keep := w.opts.Keep; keep > 0 {
+		if l.n < keep {
+			l.Close()
+			return nil, l.fault(Null, corrupt("it has %d revisions where %d are to be kept", l.n, keep))
+		}
+		l.n = keep
 	}
 	w.inline = l.inline
 	if err := w.take(l); err != nil {
