@@ -2,6 +2,7 @@ package revlog
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -20,6 +21,7 @@ const (
 // decoder decodes chunks. Not for concurrent use.
 type decoder struct {
 	zlib inflater
+	zstd unpacker
 }
 
 // decode appends to dst what a chunk holds, at most limit bytes. hint is how long that probably is.
@@ -40,7 +42,7 @@ func (d *decoder) decode(dst, chunk []byte, hint, limit int) ([]byte, error) {
 	case chunkZlib:
 		return d.zlib.inflate(dst, chunk, hint, limit)
 	case chunkZstd:
-		return unzstd(dst, chunk, limit)
+		return d.unzstd(dst, chunk, limit)
 	default:
 		return dst, fmt.Errorf("%w: its chunk begins with byte %#02x, of no known compression", ErrUnsupported, chunk[0])
 	}
@@ -59,7 +61,7 @@ var zstdDecoders sync.Pool
 // piece without a window, longer ones ask for 2 MiB (level 3) to 128 MiB (level 22).
 const maxWindow = 128 << 20
 
-func unzstd(dst, chunk []byte, limit int) ([]byte, error) {
+func (d *decoder) unzstd(dst, chunk []byte, limit int) ([]byte, error) {
 	size, stated, err := zstdSize(chunk)
 	if err != nil {
 		return dst, err
@@ -67,18 +69,26 @@ func unzstd(dst, chunk []byte, limit int) ([]byte, error) {
 	if stated && size > uint64(limit) {
 		return dst, tooLarge(limit)
 	}
-	d, _ := zstdDecoders.Get().(*zstd.Decoder)
-	if d == nil {
-		d, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
+	if size <= maxUnpack {
+		room := int(min(size, uint64(limit)))
+		out, err := d.zstd.unpack(dst, chunk, room)
+		if stated && (err == nil && len(out)-len(dst) != room || errors.Is(err, ErrTooLarge)) {
+			return dst, corrupt("its zstd frame does not hold the %d bytes that it states", room)
+		}
+		return out, err
+	}
+	lib, _ := zstdDecoders.Get().(*zstd.Decoder)
+	if lib == nil {
+		lib, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
 			zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			return dst, err
 		}
 	}
-	defer zstdDecoders.Put(d)
+	defer zstdDecoders.Put(lib)
 	// Decoding ends where the room does.
 	dst = reserve(dst, int(min(size, uint64(limit))))
-	out, err := d.DecodeAll(chunk, dst[:len(dst):min(cap(dst), len(dst)+limit)])
+	out, err := lib.DecodeAll(chunk, dst[:len(dst):min(cap(dst), len(dst)+limit)])
 	if err != nil {
 		if size > uint64(limit) {
 			return dst, fmt.Errorf("%w, or does not decompress: %v", tooLarge(limit), err)

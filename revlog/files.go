@@ -14,8 +14,9 @@ import (
 const (
 	// wholeIndex is up to where an index is read when it is opened, bytes: the small ones, one for each file of a project.
 	wholeIndex = 16 << 10
-	// indexPage is how much is read for one entry.
-	indexPage = 16 << 10
+	// indexPage is how much is read for one entry, and pagesAhead how many times that where neighbours are read one by one.
+	indexPage  = 4 << 10
+	pagesAhead = 16
 	// streamSize is how much is read at once when all of it goes by.
 	streamSize = 128 << 10
 	// maxPooledIndex is what is kept for the next index to be read into, bytes.
@@ -28,6 +29,7 @@ type indexFile struct {
 	size    int64
 	mapping bool        // to be mapped, not read
 	ready   atomic.Bool // b is all of it
+	opened  atomic.Bool // b and pages are there
 
 	mu     sync.Mutex // for what follows, but that a page may be looked at whose bit is set
 	b      []byte
@@ -106,18 +108,16 @@ func (x *indexFile) bring() error {
 		return err
 	}
 	// In one read, even over pages that are there already, unless few are missing.
-	for page := range x.pages {
-		for bit := range 64 {
-			if at := page*64 + bit; int64(at)*indexPage < x.size && x.pages[page].Load()>>bit&1 == 0 {
-				if x.left > 8 {
-					if n, err := x.file.ReadAt(x.b, 0); n < len(x.b) {
-						return cutShort(err)
-					}
-					return x.done()
-				}
-				if err := x.read(at); err != nil {
-					return err
-				}
+	if x.left > 2*pagesAhead {
+		if n, err := x.file.ReadAt(x.b, 0); n < len(x.b) {
+			return cutShort(err)
+		}
+		return x.done()
+	}
+	for page := 0; !x.ready.Load() && int64(page)*indexPage < x.size; page++ {
+		if !x.has(page) {
+			if err := x.read(page); err != nil {
+				return err
 			}
 		}
 	}
@@ -149,6 +149,7 @@ func (x *indexFile) begin() error {
 	x.left = int((x.size + indexPage - 1) / indexPage)
 	if x.left > 1 {
 		x.pages = make([]atomic.Uint64, (x.left+63)/64)
+		x.opened.Store(true)
 		return nil
 	}
 	if n, err := x.file.ReadAt(x.b, 0); n < len(x.b) {
@@ -166,20 +167,36 @@ func (x *indexFile) done() error {
 	return f.Close()
 }
 
-// read reads a page that is not there.
+// read reads a page that is not there, and further ones if the page before or after it is: entries are being followed in order.
 func (x *indexFile) read(page int) error {
-	from := int64(page) * indexPage
-	b := x.b[from:min(from+indexPage, x.size)]
+	first, end := page, page+1
+	switch total := int((x.size + indexPage - 1) / indexPage); {
+	case page > 0 && x.has(page-1):
+		for end < total && end < page+pagesAhead && !x.has(end) {
+			end++
+		}
+	case page+1 < total && x.has(page+1):
+		for first > 0 && first > page+1-pagesAhead && !x.has(first-1) {
+			first--
+		}
+	}
+	from := int64(first) * indexPage
+	b := x.b[from:min(int64(end)*indexPage, x.size)]
 	if n, err := x.file.ReadAt(b, from); n < len(b) {
 		x.err = cutShort(err)
 		return x.err
 	}
-	x.pages[page/64].Or(1 << (page % 64))
-	if x.left--; x.left == 0 {
+	for page := first; page < end; page++ {
+		x.pages[page/64].Or(1 << (page % 64))
+	}
+	if x.left -= end - first; x.left == 0 {
 		return x.done()
 	}
 	return nil
 }
+
+// has reports whether a page is there.
+func (x *indexFile) has(page int) bool { return x.pages[page/64].Load()>>(page%64)&1 != 0 }
 
 // at is the stretch of the index from one offset to another. What cannot be read is all ones, no valid entry, and fault says
 // why.
@@ -188,7 +205,7 @@ func (x *indexFile) at(from, to int) []byte {
 		return x.b[from:to]
 	}
 	for page := from / indexPage; page <= (to-1)/indexPage; page++ {
-		if p := x.pages; p == nil || p[page/64].Load()>>(page%64)&1 == 0 {
+		if !x.opened.Load() || !x.has(page) {
 			if !x.turn(page) {
 				b := make([]byte, to-from)
 				for i := range b {
@@ -211,7 +228,7 @@ func (x *indexFile) turn(page int) bool {
 	if x.err = x.begin(); x.err != nil {
 		return false
 	}
-	if x.ready.Load() || x.pages[page/64].Load()>>(page%64)&1 != 0 {
+	if x.ready.Load() || x.has(page) {
 		return true
 	}
 	return x.read(page) == nil
@@ -273,6 +290,7 @@ func (x *indexFile) close() error {
 	}
 	x.file, x.mapped, x.buf, x.b, x.pages, x.closed = nil, nil, nil, nil, nil, true
 	x.ready.Store(false)
+	x.opened.Store(false)
 	return err
 }
 
