@@ -42,7 +42,8 @@ func (c *encoder) encode(data []byte) ([]byte, error) {
 		if c.zstd == nil {
 			var err error
 			c.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
-				zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(2<<20), zstd.WithSingleSegment(true))
+				zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(2<<20), zstd.WithSingleSegment(true),
+				zstd.WithAllLitEntropyCompression(true))
 			if err != nil {
 				return nil, err
 			}
