@@ -153,16 +153,16 @@ func (u *unpacker) sequences(out []byte, from, n, end, count int, lits, b []byte
 		return n, lits, badBlock("sequences that do not end")
 	}
 	ll, of, ml := u.use[tableLiteral], u.use[tableOffset], u.use[tableMatch]
-	sl, so, sm := r.take(uint(u.logs[tableLiteral])), r.take(uint(u.logs[tableOffset])), r.take(uint(u.logs[tableMatch]))
+	sl, so, sm := r.next(uint(u.logs[tableLiteral])), r.next(uint(u.logs[tableOffset])), r.next(uint(u.logs[tableMatch]))
 	for i := range count {
 		l, o, m := ll[sl], of[so], ml[sm]
 		r.fill()
-		value := int(o.base) + int(r.take(uint(o.extra)))
+		value := int(o.base) + int(r.next(uint(o.extra)))
 		if o.extra > 16 {
 			r.fill()
 		}
-		length := int(m.base) + int(r.take(uint(m.extra)))
-		run := int(l.base) + int(r.take(uint(l.extra)))
+		length := int(m.base) + int(r.next(uint(m.extra)))
+		run := int(l.base) + int(r.next(uint(l.extra)))
 		offset := 0
 		switch {
 		case value > 3:
@@ -188,9 +188,9 @@ func (u *unpacker) sequences(out []byte, from, n, end, count int, lits, b []byte
 		}
 		if i < count-1 {
 			r.fill()
-			sl = uint64(l.state) + r.take(uint(l.bits))
-			sm = uint64(m.state) + r.take(uint(m.bits))
-			so = uint64(o.state) + r.take(uint(o.bits))
+			sl = uint64(l.state) + r.next(uint(l.bits))
+			sm = uint64(m.state) + r.next(uint(m.bits))
+			so = uint64(o.state) + r.next(uint(o.bits))
 		}
 		if run > len(lits) {
 			return n, lits, badBlock("too few literals")
@@ -285,6 +285,13 @@ func (r *backBits) fill() {
 // take reads n bits, at most 56 at once.
 func (r *backBits) take(n uint) uint64 {
 	v := r.word << r.used >> 1 >> (63 - n)
+	r.used += n
+	return v
+}
+
+// next is take where it is no matter what bits beyond the beginning are, since reading them is an error that is found in the end.
+func (r *backBits) next(n uint) uint64 {
+	v := r.word << (r.used & 63) >> 1 >> ((63 - n) & 63)
 	r.used += n
 	return v
 }

@@ -247,7 +247,22 @@ func (u *unpacker) packedWeights(b []byte) (int, bool) {
 		return 0, false
 	}
 	mask := uint64(1)<<log - 1
-	for n := 0; n < 254; n += 2 {
+	n := 0
+	// As long as eight bytes lie before the word, four weights' bits, at most 24, are there for certain.
+	for ; r.at >= 8 && n < 248; n += 4 {
+		r.fill()
+		e := table[first&mask]
+		f := table[second&mask]
+		first = uint64(e.state) + r.next(uint(e.bits))
+		second = uint64(f.state) + r.next(uint(f.bits))
+		u.weights[n], u.weights[n+1] = uint8(e.base), uint8(f.base)
+		e = table[first&mask]
+		f = table[second&mask]
+		first = uint64(e.state) + r.next(uint(e.bits))
+		second = uint64(f.state) + r.next(uint(f.bits))
+		u.weights[n+2], u.weights[n+3] = uint8(e.base), uint8(f.base)
+	}
+	for ; n < 254; n += 2 {
 		r.fill()
 		e := table[first&mask]
 		u.weights[n] = uint8(e.base)

@@ -68,17 +68,15 @@ func (u *unpacker) tables(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// means sets what a symbol stands for. Of the code of weights, which is none of the three, it is the weight.
+// means sets what a symbol stands for.
 func (e *fseEntry) means(which int, sym uint8) {
 	switch which {
 	case tableLiteral:
 		e.base, e.extra = literalBase[sym], literalExtra[sym]
 	case tableOffset:
 		e.base, e.extra = 1<<sym, sym
-	case tableMatch:
-		e.base, e.extra = matchBase[sym], matchExtra[sym]
 	default:
-		e.base, e.extra = uint32(sym), 0
+		e.base, e.extra = matchBase[sym], matchExtra[sym]
 	}
 }
 
@@ -179,9 +177,12 @@ func (u *unpacker) build(table []fseEntry, norm []int16, log uint, which int) {
 		k := u.next[sym]
 		u.next[sym]++
 		width := log - uint(bits.Len16(k)) + 1
-		e := &table[i]
-		e.bits = uint8(width)
-		e.state = k<<width - uint16(size)
-		e.means(which, sym)
+		table[i] = fseEntry{base: uint32(sym), state: k<<(width&15) - uint16(size), bits: uint8(width)}
+	}
+	if which < 0 { // weights stand for themselves
+		return
+	}
+	for i := range table {
+		table[i].means(which, u.cells[i])
 	}
 }
