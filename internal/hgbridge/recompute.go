@@ -2,6 +2,7 @@ package hgbridge
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func ChangesetNode(text []byte, c revlog.Changeset, p1, p2 revlog.Node) (revlog.
 func TreeManifests(flat []byte, node func(dir string, text []byte) (revlog.Node, error)) ([]byte, error) {
 	t := treeBuilder{m: revlog.Manifest{Text: flat}, node: node}
 	t.next()
-	text, err := t.directory("")
+	text, err := t.directory("", 0)
 	if err == nil {
 		err = t.m.Err()
 	}
@@ -63,7 +64,10 @@ func (t *treeBuilder) next() { t.more = t.m.Next() }
 // directory makes the text of the directory that all entries at hand which begin with its name are in. Entries of a flat
 // manifest are in order of whole paths, those of a directory in order of names, so that "a" may come after "a.b" and before
 // "a/c": lines are put in order at the end.
-func (t *treeBuilder) directory(dir string) ([]byte, error) {
+func (t *treeBuilder) directory(dir string, depth int) ([]byte, error) {
+	if depth > maxTreeDepth {
+		return nil, fmt.Errorf("manifest: more than %d directories deep", maxTreeDepth)
+	}
 	var lines []revlog.ManifestEntry
 	for t.more && strings.HasPrefix(string(t.m.Entry.Path), dir) {
 		name, _, below := bytes.Cut(t.m.Entry.Path[len(dir):], []byte{'/'})
@@ -73,7 +77,7 @@ func (t *treeBuilder) directory(dir string) ([]byte, error) {
 			t.next()
 			continue
 		}
-		text, err := t.directory(dir + string(name) + "/")
+		text, err := t.directory(dir+string(name)+"/", depth+1)
 		if err != nil {
 			return nil, err
 		}

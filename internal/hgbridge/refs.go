@@ -152,10 +152,14 @@ func newer(mine, other history) history {
 	if now != then && slices.Contains(other, now) && (!slices.Contains(mine, then) || len(other) > len(mine)) {
 		now = then
 	}
+	said := map[revlog.Node]bool{now: true}
 	var united history
-	for _, node := range append(slices.Clone(mine), other...) {
-		if node != now && !slices.Contains(united, node) {
-			united = append(united, node)
+	for _, h := range []history{mine, other} {
+		for _, node := range h {
+			if !said[node] {
+				said[node] = true
+				united = append(united, node)
+			}
 		}
 	}
 	return append(united, now)
