@@ -59,7 +59,7 @@ func write(fsys vfs.FS, path string, from, to, keep int) (int, error) {
 // Whatever call fails while a revlog is written, and the power with it, the revisions that were flushed are there, and writing goes
 // on after them.
 func TestWritingSurvivesFaultsAndPowerCuts(t *testing.T) {
-	const total = 60 // past 128 KiB: the revlog is split on the way
+	const total = 32 // past 128 KiB: the revlog is split on the way
 	broken := errors.New("broken disk")
 	for _, mode := range []vfs.FaultMode{0, vfs.FaultStays | vfs.FaultShort, vfs.FaultReads} {
 		for at := 1; ; at++ {
@@ -78,7 +78,7 @@ func TestWritingSurvivesFaultsAndPowerCuts(t *testing.T) {
 				}
 				break
 			}
-			for seed := range uint64(3) {
+			for seed := range uint64(2) {
 				left := disk.Crash(rand.New(rand.NewPCG(seed, uint64(at))))
 				if seed == 0 {
 					left = disk.CrashWorst()

@@ -121,13 +121,8 @@ func (r *Repo) headTags(head revlog.Rev) (revlog.Node, []byte, error) {
 	if err != nil || !ok {
 		return revlog.NullNode, nil, err
 	}
-	file, err := r.File(".hgtags")
-	if err != nil {
-		return revlog.NullNode, nil, err
-	}
-	defer file.Close()
-	contents, _, err := file.Read(entry.Node)
-	return entry.Node, bytes.Clone(contents), err
+	contents, err := r.readPath(c.Manifest, ".hgtags")
+	return entry.Node, contents, err
 }
 
 // parseTags reads the lines of a .hgtags, node and name; what is none is passed over, as Mercurial does.
