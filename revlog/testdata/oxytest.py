@@ -15,7 +15,7 @@ def randomline(r):
     return b' '.join(b'%x' % r.getrandbits(r.randrange(4, 24)) for _ in range(r.randrange(1, 9))) + b'\n'
 
 
-@command(b'oxymake', [(b'', b'revisions', 40, b'how many'), (b'', b'seed', 1, b'of the history')])
+@command(b'oxymake', [(b'', b'revisions', 40, b'how many'), (b'', b'seed', 1, b'of the history'), (b'', b'lines', 4, b'of a description')])
 def oxymake(ui, repo, **opts):
     """commit a history with merges, branches, copies, renames, removals, links, executables and odd texts"""
     r = random.Random(opts['seed'])
@@ -84,7 +84,7 @@ def oxymake(ui, repo, **opts):
             if r.random() < 0.05 and p1 != repo.nullid:
                 extra[b'close'] = b'1'
             date = b'%d %d' % (1100000000 + 1000 * i, r.choice([0, -7200, 18000, 3]))
-            desc = b''.join(randomline(r) for _ in range(r.randrange(1, 5)))
+            desc = b''.join(randomline(r) for _ in range(r.randrange(1, opts['lines'] + 1)))
             node = repo.commitctx(
                 context.memctx(repo, [p1, p2], desc, sorted(changes), filectx, b'J\xc3\xb6rg <j@example.org>', date, extra)
             )
