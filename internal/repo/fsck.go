@@ -63,6 +63,7 @@ const (
 func (r *Repo) Fsck(ctx context.Context, o FsckOptions) (*FsckResult, error) {
 	for again := false; ; again = true {
 		c := &checker{r: r, ctx: ctx, bad: map[change.Hash]bool{}}
+		c.reach.New = func() any { return r.newReach() }
 		if err := c.run(o); err != nil {
 			return nil, err
 		}
@@ -99,6 +100,8 @@ type checker struct {
 	r   *Repo
 	ctx context.Context
 	bad map[change.Hash]bool // contents that cannot be had; only read once the log was gone through
+
+	reach sync.Pool // of *reach
 
 	mu    sync.Mutex // guards res and found
 	res   FsckResult
