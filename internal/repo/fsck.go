@@ -48,8 +48,10 @@ type Problem struct {
 // What mends what.
 const (
 	mendTruth = "Restore " + DirName + " from a copy. Other copies of this repository are not affected."
-	mendIndex = "It is made again by itself, at once if " + DirName + "/index and " + DirName + "/head are removed."
-	mendTrees = "It is made again by itself, at once if " + DirName + "/trees is removed."
+	mendIndex = "It is made again by itself, at once by: oxy fsck --repair"
+	// mendManifest: who reads a damaged one makes it anew.
+	mendManifest = "It is made again by itself, at once by: oxy status"
+	mendTrees = "It is made again by itself, at once by: oxy fsck --repair"
 )
 
 // Bounds of the report: a disk that fails makes as many problems as there are frames, and a person reads the first few.
@@ -90,6 +92,7 @@ func (c *checker) run(o FsckOptions) error {
 			err = step()
 		}
 	}
+	c.manifest()
 	c.r.opt.Progress.Begin("Checking trees", 0, false)
 	defer c.r.opt.Progress.End()
 	return cmp.Or(err, <-trees)
