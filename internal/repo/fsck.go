@@ -87,7 +87,7 @@ func (c *checker) run(o FsckOptions) error {
 	trees := make(chan error, 1)
 	go func() { trees <- c.trees() }()
 	err := c.log(o)
-	for _, step := range []func() error{c.changes, c.states, c.ops} {
+	for _, step := range []func() error{c.changes, c.states, c.ops, c.signatures} {
 		if err == nil {
 			err = step()
 		}

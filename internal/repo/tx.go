@@ -19,6 +19,7 @@ const (
 	keptUndo      = "undo"      // of an undo or a redo: the number of the operation whose view it brought back
 	keptRedo      = "redo"      // of an undo or a redo: the number of the operation whose view the next redo brings back
 	keptSettled   = "settled"   // conflicts that a person decided: the next record says so
+	keptSigned    = "signatures" // hashes of contents: signatures that came after their changes
 	keptDiscarded = "discarded" // of a discard: the contents that it took, to bring back; of an undo: those in their place
 )
 
@@ -32,6 +33,7 @@ type tx struct {
 	view   *store.View // to alter
 	made   []made      // the changes put here, by number
 	before uint32      // the state that the working copy stood on
+	sign   Signing     // whether its changes are signed
 	hint   []byte      // where the trees were when it began; once the operation stands, the store forgets it
 
 	acknowledged bool
