@@ -106,10 +106,15 @@ func (a *app) arrived(done *repo.CheckoutResult, rev string) error {
 	b = append(b, " written, "...)
 	b = append(b, plural(done.Removed, "file")...)
 	b = append(b, " removed\n"...)
+	open, err := a.repo.Conflicts(done.State)
+	if err != nil {
+		return err
+	}
+	b = appendDecided(b, 0, len(open))
 	if done.Bookmark == "" {
 		b = append(b, "Not on a bookmark; oxy bookmark NAME keeps what you record here.\n"...)
 	}
-	_, err := a.out.Write(b)
+	_, err = a.out.Write(b)
 	return err
 }
 

@@ -21,6 +21,7 @@ it, a key and a value set it, nothing lists all; get, set, unset and list say th
                           what Git knows is taken)
   ui.color                auto, always or never
   ui.pager, ui.editor     programs (OXY_PAGER and OXY_EDITOR come first)
+  merge.tool              what oxy resolve --tool runs; merge.tools.NAME is how NAME is run
 
 Your own are in OXY_CONFIG_DIR, or where your system keeps settings; oxy config list tells where each is.`,
 		Example: `  oxy config --user user.name "Ada Lovelace"

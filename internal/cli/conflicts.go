@@ -2,11 +2,9 @@ package cli
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -36,17 +34,17 @@ A conflict is part of what is recorded: one may commit, merge and share with it,
 			if err != nil {
 				return err
 			}
-			s, err := r.Status(a.interruptible(), repo.StatusOptions{Paths: paths})
+			list, err := r.ConflictsHere()
 			if err != nil {
-				return notRecording(err)
+				return err
 			}
-			s.Conflicts = conflictsBeneath(s.Conflicts, paths)
+			list = conflictsBeneath(list, paths)
 			if a.json {
-				err = a.conflictsJSON(s.Conflicts)
+				err = a.conflictsJSON(list)
 			} else {
-				err = a.conflictsText(s)
+				err = a.conflictsText(list)
 			}
-			return differs(err, exitCode, len(s.Conflicts))
+			return differs(err, exitCode, len(list))
 		},
 	}
 	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit 1 if there are any")
@@ -69,11 +67,19 @@ func beneath(path, dir string) bool {
 	return dir == "" || path == dir || strings.HasPrefix(path, dir+"/")
 }
 
-func (a *app) conflictsText(s *repo.Status) error {
-	list, edited := s.Conflicts, editedPaths(s)
+func (a *app) conflictsText(list []repo.Conflict) error {
 	if len(list) == 0 {
 		return a.out.printf("No conflicts.\n")
 	}
+	var files []string
+	for i := range list {
+		files = append(files, list[i].Path)
+	}
+	s, err := a.repo.Status(a.interruptible(), repo.StatusOptions{Paths: slices.Compact(files)})
+	if err != nil {
+		return notRecording(err)
+	}
+	edited := editedPaths(s)
 	if err := a.page(); err != nil {
 		return err
 	}
@@ -108,21 +114,20 @@ func nextForConflicts(list []repo.Conflict) string {
 	if !marks && !names && !others {
 		return "Next: oxy commit records what was decided.\n"
 	}
-	next := "Next: "
+	var ways []string
 	if marks {
-		next += "edit files until no <<<<<<< mark is left, "
+		ways = append(ways, "edit files until no <<<<<<< mark is left")
 	}
 	if names {
-		next += "give files other names with oxy mv, "
+		ways = append(ways, "give files other names with oxy mv")
 	}
-	if marks || names {
-		next += "or "
+	if marks || others {
+		ways = append(ways, "take a side with oxy resolve --take N PATH")
 	}
-	next += "take a side with oxy resolve --take N PATH"
-	if others {
-		next += ", or keep what is there with oxy resolve PATH"
+	if names || others {
+		ways = append(ways, "keep what is there with oxy resolve PATH")
 	}
-	return next + "; then oxy commit.\n"
+	return "Next: " + strings.Join(ways, ", or ") + "; then oxy commit.\n"
 }
 
 // appendConflict appends a conflict with its sides.
@@ -138,25 +143,38 @@ func (a *app) appendConflict(dst []byte, c *repo.Conflict, edited map[string]boo
 }
 
 // appendConflictRow appends where a conflict is, and what is to decide. Where a person edited the file since, the line that
-// its marks begin at in the recorded one means nothing any more.
+// its marks begin at in the recorded one means nothing any more. Without edited it does not say how far it is decided.
 func (a *app) appendConflictRow(dst []byte, c *repo.Conflict, edited map[string]bool) []byte {
 	p := a.colours()
 	dst = a.show().append(append(dst, p.Red...), c.Path)
-	if c.Line > 0 && !edited[c.Path] {
+	if c.Line > 0 && !edited[c.Path] && !c.Settled {
 		dst = fmt.Appendf(dst, ":%d", c.Line)
 	}
 	dst = append(append(append(dst, p.Reset...), ": "...), a.conflictWords(c)...)
-	if edited[c.Path] && !c.Settled {
+	switch {
+	case c.Settled && edited == nil: // it stands among its like
+	case c.Settled:
+		dst = append(dst, "; decided, commit records it"...)
+	case edited[c.Path]:
 		dst = append(dst, "; edited since"...)
 	}
 	return dst
 }
 
+// divide parts those that are open from those that are decided and not recorded yet.
+func divide(list []repo.Conflict) (open, decided []repo.Conflict) {
+	for _, c := range list {
+		if c.Settled {
+			decided = append(decided, c)
+		} else {
+			open = append(open, c)
+		}
+	}
+	return open, decided
+}
+
 // editedPaths gives the files that differ from what is recorded.
 func editedPaths(s *repo.Status) map[string]bool {
-	if len(s.Conflicts) == 0 {
-		return nil
-	}
 	out := make(map[string]bool, len(s.Files))
 	for i := range s.Files {
 		if old := s.Files[i].Old; old != nil {
@@ -191,9 +209,6 @@ func (a *app) conflictWords(c *repo.Conflict) string {
 	default:
 		words = c.Kind
 	}
-	if c.Settled {
-		words += "; decided, oxy commit records it"
-	}
 	return words
 }
 
@@ -212,6 +227,11 @@ func (a *app) appendSide(dst []byte, c *repo.Conflict, i int) []byte {
 	if len(s.Changes) > 0 {
 		dst = append(a.appendWho(dst, s.Changes), ": "...)
 	}
+	return append(a.appendDeed(dst, s), '\n')
+}
+
+// appendDeed says what a side did to a file, with the path that it speaks of.
+func (a *app) appendDeed(dst []byte, s *repo.ConflictSide) []byte {
 	dst = append(dst, s.What...)
 	if s.Path != "" {
 		dst = a.show().append(append(dst, ' '), strings.TrimSuffix(s.Path, "/"))
@@ -219,7 +239,7 @@ func (a *app) appendSide(dst []byte, c *repo.Conflict, i int) []byte {
 			dst = append(dst, '/')
 		}
 	}
-	return append(dst, '\n')
+	return dst
 }
 
 func (a *app) appendSideText(dst, text []byte) []byte {
@@ -265,67 +285,4 @@ func (a *app) appendConflictRows(dst []byte, list []repo.Conflict, edited map[st
 		dst = append(a.appendConflictRow(append(dst, "  C "...), &list[i], edited), '\n')
 	}
 	return dst
-}
-
-type jsonConflict struct {
-	ID        string     `json:"id"`
-	Kind      string     `json:"kind"`
-	Path      string     `json:"path"`
-	PathBytes string     `json:"path_bytes,omitempty"`
-	Place     string     `json:"place"`
-	Line      int        `json:"line,omitempty"`
-	Lines     int        `json:"lines,omitempty"`
-	Settled   bool       `json:"settled"`
-	Sides     []jsonSide `json:"sides"`
-}
-
-type jsonSide struct {
-	Number    int          `json:"number"`
-	Changes   []jsonChange `json:"changes"`
-	What      string       `json:"what,omitempty"`
-	Path      string       `json:"path,omitempty"`
-	PathBytes string       `json:"path_bytes,omitempty"`
-	Text      *string      `json:"text,omitempty"`
-	Base64    *string      `json:"base64,omitempty"`
-	Dead      bool         `json:"dead,omitempty"`
-}
-
-func (a *app) conflictsJSON(list []repo.Conflict) error {
-	out, err := a.newConflicts(list)
-	if err != nil {
-		return err
-	}
-	return a.printJSON(out)
-}
-
-func (a *app) newConflicts(list []repo.Conflict) ([]jsonConflict, error) {
-	out := make([]jsonConflict, len(list))
-	for i := range list {
-		c := &list[i]
-		path := newText(c.Path)
-		j := jsonConflict{
-			ID: c.ID, Kind: c.Kind, Path: path.Value, PathBytes: path.Bytes, Place: newText(c.Place).Value,
-			Line: c.Line, Lines: c.Lines, Settled: c.Settled, Sides: make([]jsonSide, len(c.Sides)),
-		}
-		for k := range c.Sides {
-			s := &c.Sides[k]
-			changes, err := a.newChanges(s.Changes)
-			if err != nil {
-				return nil, err
-			}
-			path := newText(s.Path)
-			side := jsonSide{Number: k + 1, Changes: changes, What: s.What, Path: path.Value, PathBytes: path.Bytes, Dead: s.Dead}
-			if c.Kind == "text" {
-				if text := string(s.Text); utf8.ValidString(text) {
-					side.Text = &text
-				} else {
-					enc := base64.StdEncoding.EncodeToString(s.Text)
-					side.Base64 = &enc
-				}
-			}
-			j.Sides[k] = side
-		}
-		out[i] = j
-	}
-	return out, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -152,6 +153,11 @@ earlier) or NAME:N (after the first N changes). A..B is the same as A B.`,
 			if err != nil {
 				return notRecording(err)
 			}
+			if change == "" && len(revs) == 0 && len(set.Files) == 0 {
+				if err := a.tellOpen(paths); err != nil {
+					return err
+				}
+			}
 			if a.json {
 				files, err := flags.json(set)
 				if err != nil {
@@ -170,6 +176,23 @@ earlier) or NAME:N (after the first N changes). A..B is the same as A B.`,
 	c.Flags().StringVarP(&change, "change", "c", "", "what one change did")
 	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit 1 if anything differs")
 	return c
+}
+
+// tellOpen says that conflicts are open where nothing differs: they are recorded, and who comes from elsewhere looks for them
+// in a difference.
+func (a *app) tellOpen(paths []string) error {
+	base, err := a.repo.Base()
+	if err != nil {
+		return err
+	}
+	list, err := a.repo.Conflicts(base)
+	if err != nil {
+		return err
+	}
+	if n := len(conflictsBeneath(list, paths)); n > 0 {
+		a.warn(fmt.Sprintf("nothing differs from what is recorded, with %s in it: oxy conflicts shows the sides", plural(n, "conflict")))
+	}
+	return nil
 }
 
 func differs(err error, exitCode bool, files int) error {

@@ -14,6 +14,7 @@ func mergeCommand(a *app) *cobra.Command {
 		Long: `Unite the working copy's state with another: afterwards the current bookmark has the changes of both, and the files
 show them all. There is no merge commit. Where changes that did not know of each other meet, a conflict stands in the
 files and in oxy conflicts until it is decided; a decision that was recorded once holds wherever both sides meet again.
+With conflicts the merge is done all the same, and the exit code is 0: oxy conflicts --exit-code asks for them.
 
 Changes that are not recorded stay where the merge does not touch their files, and are never overwritten. When one side
 moved a directory and the other added files beneath its old path, merge says so, and --follow moves them too.`,
@@ -144,7 +145,7 @@ type jsonStray struct {
 
 func (a *app) mergeJSON(res *repo.MoveResult, opt repo.MergeOptions) error {
 	if opt.DryRun && res.Followed != repo.NoState {
-		leaveOut(res, res.Followed)
+		leaveOut(res, res.Made.Num)
 		res.Followed = repo.NoState
 	}
 	move, err := a.newMove(res, opt.DryRun)

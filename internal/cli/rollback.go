@@ -42,7 +42,7 @@ Without -m the message says what is undone. To have a change gone as if it had n
 			}
 			if a.json {
 				if opt.DryRun {
-					leaveOut(res, res.Came[0])
+					leaveOut(res, res.Made.Num)
 				}
 				move, err := a.newMove(res, opt.DryRun)
 				if err != nil {

@@ -78,7 +78,7 @@ There is no staging area: oxy commit records everything that changed.`,
 	add(groupLook, statusCommand(a), diffCommand(a), logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a),
 		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a), conflictsCommand(a))
 	add(groupRecord, commitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
-	add(groupUnite, mergeCommand(a), pickCommand(a))
+	add(groupUnite, mergeCommand(a), pickCommand(a), resolveCommand(a))
 	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
 	add(groupUndo, discardCommand(a), unrecordCommand(a), rollbackCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
 	add(groupSelf, gcCommand(a), fsckCommand(a), versionCommand(a))
@@ -187,7 +187,7 @@ var habits = []struct{ verb, next string }{
 	{"cherry-pick", "Did you mean oxy pick?"}, {"graft", "Did you mean oxy pick?"}, {"transplant", "Did you mean oxy pick?"},
 	{"strip", "Did you mean oxy unrecord?"}, {"drop", "Did you mean oxy unrecord?"}, {"unpull", "Did you mean oxy unrecord?"},
 	{"backout", "Did you mean oxy rollback?"},
-	{"mergetool", "Did you mean oxy resolve?"},
+	{"mergetool", "Did you mean oxy resolve --tool?"},
 	{"repack", "Pack the repository with: oxy gc"}, {"prune", "Pack the repository with: oxy gc"},
 }
 

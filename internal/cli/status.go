@@ -124,9 +124,11 @@ func (a *app) appendRows(dst []byte, indent string, what repo.What, colour strin
 
 func (a *app) statusShort(s *repo.Status) error {
 	var b []byte
+	last := ""
 	for i := range s.Conflicts {
-		if i == 0 || s.Conflicts[i].Path != s.Conflicts[i-1].Path {
-			b = a.appendRow(b, "", statusRow{letter: 'C', colour: a.colours().Red, path: s.Conflicts[i].Path})
+		if c := &s.Conflicts[i]; !c.Settled && c.Path != last {
+			last = c.Path
+			b = a.appendRow(b, "", statusRow{letter: 'C', colour: a.colours().Red, path: c.Path})
 		}
 	}
 	for i := range s.Files {
@@ -161,9 +163,14 @@ func (a *app) statusLong(s *repo.Status) error {
 	}
 	b = append(b, '\n')
 	section := func(title string) { b = append(append(append(b, '\n'), title...), '\n') }
-	if len(s.Conflicts) > 0 {
+	open, decided := divide(s.Conflicts)
+	if len(open) > 0 {
 		section("Conflicts (oxy conflicts shows the sides):")
-		b = a.appendConflictRows(b, s.Conflicts, editedPaths(s))
+		b = a.appendConflictRows(b, open, editedPaths(s))
+	}
+	if len(decided) > 0 {
+		section("Decided (commit records it):")
+		b = a.appendConflictRows(b, decided, nil)
 	}
 	if len(s.Files) > 0 {
 		section("Changed:")

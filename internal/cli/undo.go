@@ -10,8 +10,9 @@ func undoCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "undo",
 		Short: "Take back the last command that changed something",
-		Long: `Take back the last operation that was not undone yet: a commit, a checkout, a discard, a bookmark. Again takes back the
-one before, and oxy redo goes the other way. Changes in the working copy that are not recorded stay.`,
+		Long: `Take back the last operation that was not undone yet: a commit, a merge, an unrecord, a checkout, a discard, a bookmark.
+Again takes back the one before, and oxy redo goes the other way. Changes in the working copy that are not recorded
+stay.`,
 		Example: `  oxy undo
   oxy op log`,
 		Args: nothing,

@@ -9,6 +9,18 @@ type Unified struct {
 	Moved   bool     // give moved blocks the palette's colours for them
 }
 
+// AppendEdit appends edit i of edits as a hunk of its own, whose context does not reach its neighbours.
+func AppendEdit(dst []byte, a, b []byte, edits []Edit, i int, opt Unified) []byte {
+	w := newWriter(dst, a, b, edits[i:i+1], &opt)
+	if i > 0 {
+		w.before = min(w.before, edits[i].A0-edits[i-1].A1)
+	}
+	if i+1 < len(edits) {
+		w.after = min(w.after, edits[i+1].A0-edits[i].A1)
+	}
+	return w.write()
+}
+
 // AppendUnified appends the hunks of edits in Git's unified format, without file headers. It appends nothing if
 // there is no edit, or only blank ones.
 func AppendUnified(dst []byte, a, b []byte, edits []Edit, opt Unified) []byte {
@@ -16,6 +28,11 @@ func AppendUnified(dst []byte, a, b []byte, edits []Edit, opt Unified) []byte {
 	if opt.Moved && opt.Palette != nil {
 		w.moved.find(a, b, edits)
 	}
+	return w.write()
+}
+
+func (w *writer) write() []byte {
+	a, b := w.a, w.b
 	for h, ok := w.next(); ok; h, ok = w.next() {
 		w.header(&h)
 		at := h.bOff0
@@ -37,8 +54,10 @@ type writer struct {
 	a, b    []byte
 	rest    []Edit // not yet in a hunk
 	context int
-	pal     *Palette
-	moved   moved
+	// Lines shown before the first edit of a hunk and after its last: context, unless others are too near that are not shown.
+	before, after int
+	pal           *Palette
+	moved         moved
 	// The function line found last, and the offset in a up to which it was looked for.
 	function   []byte
 	functionTo int
@@ -49,7 +68,8 @@ func newWriter(dst, a, b []byte, edits []Edit, opt *Unified) *writer {
 	if pal == nil {
 		pal = &plain
 	}
-	return &writer{dst: dst, a: a, b: b, rest: edits, context: max(opt.Context, 0), pal: pal}
+	context := max(opt.Context, 0)
+	return &writer{dst: dst, a: a, b: b, rest: edits, context: context, before: context, after: context, pal: pal}
 }
 
 // hunk is a group of edits with the context around it: lines a0.. of a, na of them, and so for b.
@@ -92,7 +112,7 @@ func (w *writer) next() (h hunk, ok bool) {
 
 	e := &h.edits[0]
 	h.a0, h.b0, h.aOff0, h.bOff0 = e.A0, e.B0, e.AOff0, e.BOff0
-	for range min(w.context, e.A0) {
+	for range min(w.before, e.A0) {
 		h.a0--
 		h.b0--
 		h.aOff0 = lineStart(w.a, h.aOff0)
@@ -101,7 +121,7 @@ func (w *writer) next() (h hunk, ok bool) {
 	e = &h.edits[len(h.edits)-1]
 	h.bOff1 = e.BOff1
 	tail := 0
-	for ; tail < w.context && h.bOff1 < len(w.b); tail++ {
+	for ; tail < w.after && h.bOff1 < len(w.b); tail++ {
 		h.bOff1 = lineEnd(w.b, h.bOff1)
 	}
 	h.na, h.nb = e.A1+tail-h.a0, e.B1+tail-h.b0

@@ -152,6 +152,9 @@ func (s *teller) no(err error) bool {
 	var e *Error
 	if errors.As(err, &e) {
 		s.say("  no: %v", e)
+		if strings.Contains(e.Text, "cannot be made anew") {
+			s.seen["not rewritten"]++
+		}
 		return true
 	}
 	if err != nil {
@@ -193,7 +196,7 @@ func (s *teller) act(r *Repo) {
 		check(s.t, r.Log(LogOptions{State: &base}, func(c *ChangeInfo) error { nums = append(nums, c.Num); return nil }))
 		return r.store.ChangeID(nums[s.rnd.IntN(len(nums))]).String()
 	}
-	switch k := s.rnd.IntN(12); {
+	switch k := s.rnd.IntN(16); {
 	case len(all) == 0 || k < 5:
 		s.settleSome(r)
 		if s.rnd.IntN(3) > 0 {
@@ -203,14 +206,7 @@ func (s *teller) act(r *Repo) {
 		want := memDisk(s.t, s.w.mem)
 		res, err := r.Commit(ctx, CommitOptions{Message: fmt.Sprint(s.step), Time: at(int64(s.step))})
 		if s.no(err) {
-			_, err := r.Discard(ctx, nil, nil)
-			s.no(err)
-			for p := range memDisk(s.t, s.w.mem) {
-				if _, ok := stored(s.t, r, base)[p]; !ok {
-					drop(s.t, s.w.mem, p)
-				}
-			}
-			check(s.t, r.savePending(&pending{}))
+			s.discard(r, base)
 			return
 		}
 		if got := stored(s.t, r, res.State); !maps.Equal(got, want) {
@@ -254,12 +250,75 @@ func (s *teller) act(r *Repo) {
 		s.say("rollback %.8s", id)
 		_, err := r.Rollback(ctx, id, RollbackOptions{Time: at(int64(s.step))})
 		s.no(err)
+	case k >= 12 && base.Num != NoState:
+		s.rewrite(r, base, any)
 	default:
 		b := all[s.rnd.IntN(len(all))].Name
 		s.say("checkout %s", b)
 		_, err := r.Checkout(ctx, b)
 		s.no(err)
 	}
+}
+
+// rewrite makes changes anew. Where no conflict is open, what shows stays as it was; an amend adds what was edited.
+func (s *teller) rewrite(r *Repo, base StateRef, any func() string) {
+	ctx := context.Background()
+	want := memDisk(s.t, s.w.mem)
+	id := any()
+	opt := RewriteOptions{Message: fmt.Sprint("anew ", s.step)}
+	var res *RewriteResult
+	var err error
+	switch s.rnd.IntN(4) {
+	case 0:
+		s.say("reword %.8s", id)
+		res, err = r.Reword(ctx, id, opt)
+	case 1:
+		other := any()
+		s.say("squash %.8s %.8s", id, other)
+		res, err = r.Squash(ctx, []string{id, other}, opt)
+	case 2:
+		s.say("amend %.8s", id)
+		s.scribble(r)
+		want = memDisk(s.t, s.w.mem)
+		if res, err = r.Amend(ctx, id, AmendOptions{RewriteOptions: opt}); err != nil {
+			s.no(err)
+			s.discard(r, base)
+			return
+		}
+	default:
+		hs, hunksErr := r.ChangeHunks(ctx, id)
+		if s.no(hunksErr) || len(hs) == 0 {
+			return
+		}
+		h := hs[s.rnd.IntN(len(hs))].ID
+		s.say("split %.8s %s", id, h)
+		res, err = r.Split(ctx, id, SplitOptions{Hunks: []string{h}, Messages: [2]string{opt.Message, "the rest"}})
+	}
+	if s.no(err) {
+		return
+	}
+	s.seen["rewritten"]++
+	before, err := r.tree(base.Num)
+	check(s.t, err)
+	if got := stored(s.t, r, res.State); !before.Disputed() && !maps.Equal(got, want) {
+		s.fail("made anew\n %q\nnot\n %q", got, want)
+	}
+	for _, n := range res.Went {
+		if !slices.ContainsFunc(res.Changes, func(c Rewritten) bool { return c.Old == n }) {
+			s.fail("nothing stands in the stead of %d: %+v", n, res.Changes)
+		}
+	}
+}
+
+func (s *teller) discard(r *Repo, base StateRef) {
+	_, err := r.Discard(context.Background(), nil, nil)
+	s.no(err)
+	for p := range memDisk(s.t, s.w.mem) {
+		if _, ok := stored(s.t, r, base)[p]; !ok {
+			drop(s.t, s.w.mem, p)
+		}
+	}
+	check(s.t, r.savePending(&pending{}))
 }
 
 // freshRecord: a record opens no conflict that was not open before.

@@ -26,9 +26,9 @@ type aside struct {
 	Left []byte      `json:"left,omitempty"` // hash of what the operation left in its place, if that is not the base's
 }
 
-// keepAside puts working files into the store, and their list. left are the texts that the operation leaves in the place of
-// some. It gives the stats that they had: a file with another one holds something else by now.
-func (t *tx) keepAside(paths []string, left map[string][]byte) (map[string]vfs.Stat, error) {
+// keepAside puts working files into the store, and their list. left are the hashes of what the operation leaves in the place
+// of some. It gives the stats that they had: a file with another one holds something else by now.
+func (t *tx) keepAside(paths []string, left map[string]change.Hash) (map[string]vfs.Stat, error) {
 	r := t.r
 	root, err := r.openRoot()
 	if err != nil {
@@ -53,8 +53,7 @@ func (t *tx) keepAside(paths []string, left map[string][]byte) (map[string]vfs.S
 			}
 		}
 		a := aside{Path: []byte(path), Kind: now.kind, Exec: now.exec, Size: now.size, Hash: now.hash}
-		if text := left[path]; text != nil {
-			h := hashOf(text)
+		if h, ok := left[path]; ok {
 			a.Left = h[:]
 		}
 		list = append(list, a)
@@ -72,6 +71,15 @@ func (t *tx) keepAside(paths []string, left map[string][]byte) (map[string]vfs.S
 	}
 	t.view.Kept[keptDiscarded] = h[:]
 	return kept, pk.Flush()
+}
+
+// hashesOf gives the hashes of texts.
+func hashesOf(texts map[string][]byte) map[string]change.Hash {
+	out := make(map[string]change.Hash, len(texts))
+	for path, text := range texts {
+		out[path] = hashOf(text)
+	}
+	return out
 }
 
 // asideOf reads what an operation took away.

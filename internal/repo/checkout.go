@@ -56,11 +56,15 @@ func (t *tx) checkout(ctx context.Context, rev string) (*CheckoutResult, error) 
 // switchTo writes what differs between the working copy's base and another state, which becomes the base of the view.
 // The manifest is saved by the caller, once the operation stands.
 func (t *tx) switchTo(ctx context.Context, to StateRef) (*CheckoutResult, error) {
-	r := t.r
-	base, err := r.stateRef(baseOf(t.view))
+	base, err := t.r.stateRef(baseOf(t.view))
 	if err != nil {
 		return nil, err
 	}
+	return t.switchFrom(ctx, base, to)
+}
+
+func (t *tx) switchFrom(ctx context.Context, base, to StateRef) (*CheckoutResult, error) {
+	r := t.r
 	m, err := r.loadManifest(base)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,11 @@ func (r *Repo) askMessage(ctx context.Context, opt *CommitOptions) error {
 	for _, u := range st.Untracked {
 		files = append(files, FileChange{What: Added, New: &Side{Path: u}})
 	}
-	if len(files) == 0 && !opt.Amend {
+	v, err := r.view()
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 && !opt.Amend && len(settledIn(v)) == 0 {
 		return nothingToRecord(opt.Paths)
 	}
 	opt.Message, err = opt.Edit(initial, files)
@@ -89,7 +93,7 @@ func (t *tx) record(ctx context.Context, opt *CommitOptions, author change.Perso
 	if err := w.find(); err != nil {
 		return nil, err
 	}
-	if len(w.recs) == 0 && len(settledIn(t.view)) == 0 && !opt.Amend {
+	if len(w.recs) == 0 && !opt.Amend && len(settledIn(t.view)) == 0 {
 		return nil, nothingToRecord(opt.Paths)
 	}
 	n, err := w.make(author)
@@ -144,7 +148,7 @@ func (w *work) make(author change.Person) (uint32, error) {
 	draft(self, w.recs)
 	c := &change.Change{Author: author, Message: w.opt.Message, Time: timeOr(w.opt.Time), DirMoves: w.dirMoves()}
 	if !w.replaces.IsZero() {
-		c.Extra = []change.Field{{Key: "replaces", Value: w.replaces.String()}}
+		c.Extra = []change.Field{{Key: keyReplaces, Value: w.replaces.String()}}
 		if w.opt.Message == "" {
 			c.Message = w.amended.Message
 		}
@@ -171,7 +175,7 @@ func (w *work) make(author change.Person) (uint32, error) {
 
 // deps finds all that the record depends on. Where files were changed side by side it may add to what the record does.
 func (w *work) deps(self uint32) (deps []uint32, err error) {
-	w.general = w.tree.Disputed()
+	w.general = w.keep || w.tree.Disputed()
 	acted := slices.ContainsFunc(w.recs, func(rec recorded) bool { return rec.old != nil && rec.old.Acts != 0 })
 	if w.general || acted {
 		return w.reconcile(self)
@@ -188,7 +192,7 @@ func (w *work) deps(self uint32) (deps []uint32, err error) {
 			return nil, err
 		}
 		if len(by) > 0 && n.f == nil {
-			if n.f, err = w.t.r.newFuse(w.tree, w.t.newReach()); err != nil {
+			if n.f, err = w.t.r.newFuse(w.tree, w.t.r.newReach()); err != nil {
 				return nil, err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
+	"github.com/oxy-vcs/oxy/internal/weave"
 )
 
 // Conflict is one thing that concurrent changes left to decide, in one file.
@@ -76,7 +77,11 @@ func (r *Repo) conflictsAt(base StateRef, v *store.View) ([]Conflict, error) {
 	out, err := r.conflictsIn(tree, r.newReach(), nil)
 	settled := settledIn(v)
 	for i := range out {
-		out[i].Settled = slices.Contains(settled, out[i].ID)
+		c := &out[i]
+		if c.Settled = slices.Contains(settled, c.ID); c.Line > 0 {
+			text, err := r.workingText(c.Path)
+			c.Settled = err == nil && !weave.HasMark(text, c.ID) // of a file that is gone the next record tells
+		}
 	}
 	return out, err
 }
@@ -183,7 +188,7 @@ func (r *Repo) registerConflicts(base Conflict, w was, h *reach) ([]Conflict, er
 			}
 			c.Sides = append(c.Sides, side)
 		}
-		c.ID = fmt.Sprintf("%.*s.%d.%s", markDigits, h.id(c.File.Change), c.File.Ord, k.name) // one change may be at odds over many files
+		c.ID = fmt.Sprintf("%.*s.%d.%s", markDigits, h.id(c.File.Change), c.File.Ord, k.name)
 		out = append(out, c)
 	}
 	return out, nil

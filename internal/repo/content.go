@@ -67,7 +67,7 @@ func (r *Repo) text(dst []byte, n, ord uint32, hash change.Hash) ([]byte, error)
 	if f.Size == 0 {
 		return dst, nil
 	}
-	if c.contents != nil {
+	if c.contents != nil && c.contents[ord] != nil {
 		return append(dst, c.contents[ord]...), nil
 	}
 	if c.offsets != nil && f.Size < inlineBelow {
@@ -86,6 +86,8 @@ type body struct {
 	// Of a change that this transaction made: the store does not show them yet.
 	contents [][]byte
 	message  string
+	id       change.ID
+	deps     []uint32
 }
 
 // bodyOf reads a change's files, bound to local numbers. The last few stay in memory: neighbouring lines of a file come
@@ -142,6 +144,13 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 
 // maxBodies is how many decoded changes stay in memory: at most a few hundred KiB, save for a first commit's.
 const maxBodies = 512
+
+// freshOf gives a change of the transaction under way.
+func (r *Repo) freshOf(n uint32) *body {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.fresh[n]
+}
 
 // setFresh has a change of the transaction under way read from memory.
 func (r *Repo) setFresh(n uint32, b *body) {

@@ -84,10 +84,15 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 			}
 		}
 	}
+	// In a chain of moves a path is both one file's new place and another's old one.
+	p.plan = slices.DeleteFunc(p.plan, func(a worktree.Action) bool {
+		_, written := p.entries[a.Path]
+		return a.Op == worktree.Remove && written
+	})
 	if len(files) == 0 {
 		return nil, &Error{Text: "nothing to discard: nothing differs there", No: true}
 	}
-	kept, err := t.keepAside(take, edited)
+	kept, err := t.keepAside(take, hashesOf(edited))
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ func (t *tx) follow(on StateRef, strays []Stray, author change.Person) (next Sta
 	if err != nil {
 		return StateRef{}, nil, err
 	}
-	f, err := r.newFuse(tree, t.newReach())
+	f, err := r.newFuse(tree, t.r.newReach())
 	if err != nil {
 		return StateRef{}, nil, err
 	}

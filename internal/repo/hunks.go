@@ -48,18 +48,25 @@ func (r *Repo) hunks(base StateRef, diffs []difference, untracked []string) ([]w
 			out = append(out, whole)
 			continue
 		}
-		for _, e := range d.Lines(old, now, diff.Options{}) {
-			h := workingHunk{file: i, edit: e, text: true, Hunk: Hunk{Path: f.Path(), What: Modified, A0: e.A0, A1: e.A1, B0: e.B0, B1: e.B1}}
-			h.Text = string(diff.AppendUnified(nil, old, now, []diff.Edit{e}, diff.Unified{Context: 3}))
-			h.ID = string(old[e.AOff0:e.AOff1]) + "\x00" + string(now[e.BOff0:e.BOff1])
-			out = append(out, h)
-		}
+		out = append(out, textHunks(&d, i, f.Path(), old, now)...)
 	}
 	for _, u := range untracked {
 		out = append(out, workingHunk{file: -1, Hunk: Hunk{Path: u, What: Untracked, Text: "new file\n"}})
 	}
 	nameHunks(out)
 	return out, nil
+}
+
+// textHunks lists the hunks between two texts of a file.
+func textHunks(d *diff.Differ, file int, path string, old, now []byte) (out []workingHunk) {
+	edits := d.Lines(old, now, diff.Options{})
+	for i, e := range edits {
+		h := workingHunk{file: file, edit: e, text: true, Hunk: Hunk{Path: path, What: Modified, A0: e.A0, A1: e.A1, B0: e.B0, B1: e.B1}}
+		h.Text = string(diff.AppendEdit(nil, old, now, edits, i, diff.Unified{Context: 3}))
+		h.ID = string(old[e.AOff0:e.AOff1]) + "\x00" + string(now[e.BOff0:e.BOff1])
+		out = append(out, h)
+	}
+	return out
 }
 
 // nameHunks gives each hunk an id of its file and texts, so that it keeps it while others come and go; equal ones of a

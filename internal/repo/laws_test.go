@@ -328,7 +328,7 @@ func TestDependenciesAreMinimalAndSufficient(t *testing.T) {
 			after, _ := m.here()
 			but := []string{"name", "text"} // see the exception in docs/spec/tree.md; a text that is shown again may show its blocks
 			if m.Changes[n].Undoes != tree.None {
-				but = append(but, "place", "mode", "body") // what it takes back may leave unlike values standing
+				but = append(but, "place", "mode", "body", "life") // what it takes back may have settled them
 			}
 			m.conflictsWithNothing(before, &CommitResult{ID: m.r.store.ChangeID(n), State: after}, but...)
 		}

@@ -184,7 +184,7 @@ func (t *tx) treeWithout(next, from StateRef, gone []uint32) error {
 	if err != nil {
 		return err
 	}
-	f, err := t.r.newFuse(tree, t.newReach())
+	f, err := t.r.newFuse(tree, t.r.newReach())
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (t *tx) treeWith(next, from StateRef, more []uint32) error {
 }
 
 func (t *tx) growTree(next StateRef, tree state.Tree, more []uint32) error {
-	f, err := t.r.newFuse(tree, t.newReach())
+	f, err := t.r.newFuse(tree, t.r.newReach())
 	if err != nil {
 		return err
 	}

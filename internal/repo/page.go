@@ -58,10 +58,7 @@ func (r *Repo) words(h *reach) weave.Words {
 
 // message is a change's message; of one that cannot be read it is empty, and the fault shows where the change is needed.
 func (r *Repo) message(n uint32) string {
-	r.mu.Lock()
-	b := r.fresh[n]
-	r.mu.Unlock()
-	if b != nil {
+	if b := r.freshOf(n); b != nil {
 		return b.message
 	}
 	c, err := r.Info(n)

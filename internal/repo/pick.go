@@ -30,7 +30,7 @@ func (t *tx) pick(ctx context.Context, revs []string, opt PickOptions) (*MoveRes
 		return nil, err
 	}
 	res := &MoveResult{From: from, Followed: NoState}
-	if res.Came = t.newReach().closure(nums, set.Has); len(res.Came) == 0 {
+	if res.Came = t.r.newReach().closure(nums, set.Has); len(res.Came) == 0 {
 		return nil, &Error{Text: "nothing to pick: " + r.nameChanges(nums) + " " + isAre(nums) + " here already", No: true}
 	}
 	next, err := t.appendBeside(from, res.Came)

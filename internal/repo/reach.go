@@ -25,21 +25,24 @@ type past struct {
 	queue numbers             // reached and not walked
 }
 
+// It sees the changes that the transaction under way made, too.
 func (r *Repo) newReach() *reach {
-	return &reach{deps: r.store.Deps, id: r.store.ChangeID, pasts: map[uint32]*past{}}
-}
-
-// reach sees the changes that this transaction made, too.
-func (t *tx) newReach() *reach {
-	h := t.r.newReach()
-	h.deps = t.depsOf
-	h.id = func(n uint32) change.ID {
-		if h.draftDeps != nil && n == h.draft {
-			return change.ID{} // its hash is not known before all that it says is
+	first := r.store.NumChanges()
+	return &reach{pasts: map[uint32]*past{}, deps: func(n uint32) []uint32 {
+		if n < first {
+			return r.store.Deps(n)
+		} else if b := r.freshOf(n); b != nil {
+			return b.deps
 		}
-		return t.idOf(n)
-	}
-	return h
+		return nil
+	}, id: func(n uint32) change.ID {
+		if n < first {
+			return r.store.ChangeID(n)
+		} else if b := r.freshOf(n); b != nil {
+			return b.id // of one in the making it is not known before all that it says is
+		}
+		return change.ID{}
+	}}
 }
 
 // depsOf gives the dependencies of a change of the store or of this transaction.
@@ -84,6 +87,11 @@ func (h *reach) depsOf(n uint32) []uint32 {
 		return h.draftDeps
 	}
 	return h.deps(n)
+}
+
+// inTheMaking lets a change be asked about that is not whole yet.
+func (h *reach) inTheMaking(n uint32, deps []uint32) {
+	h.draft, h.draftDeps = n, append([]uint32{}, deps...)
 }
 
 // closure gives, ascending, the changes that a set lacks of the given ones and their pasts. The set is closed.

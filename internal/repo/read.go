@@ -169,8 +169,8 @@ func (w *work) parallel(n int, fn func(rd *reader, i int) error) error {
 // read reads every file that is added or may be edited, pairs removed files with added ones that are alike, and records.
 func (w *work) read() error {
 	r := w.t.r
-	mass := len(w.added) > massFiles
-	if !mass {
+	mass := len(w.added) > massFiles && !w.keep
+	if !mass && !w.keep {
 		total, err := w.measure()
 		if err != nil {
 			return err
@@ -256,7 +256,7 @@ func (w *work) readEdited(rd *reader, e *edited) (recorded, bool, error) {
 		return rec, false, err
 	}
 	rec.onDisk, rec.stat = !part, st
-	if len(rec.content) >= inlineBelow && !w.tree.Disputed() { // else it is read again before it is stored
+	if len(rec.content) >= inlineBelow && !w.keep && !w.tree.Disputed() { // else it is read again before it is stored
 		if err := rd.pack.Put(rec.file.Content, rec.content); err != nil {
 			return rec, false, err
 		}

@@ -20,7 +20,7 @@ type extra struct {
 // replaces, settles what a person settled, and sees to it that afterwards every file is shown where the disk has it. It gives
 // all that the record depends on.
 func (w *work) reconcile(self uint32) ([]uint32, error) {
-	h := w.t.newReach()
+	h := w.t.r.newReach()
 	before, err := w.t.r.newFuse(w.tree, h)
 	if err != nil {
 		return nil, err
@@ -295,11 +295,8 @@ func (w *work) tryOut(self uint32, n *needs) (*fuse, error) {
 	r := w.t.r
 	b := &body{undoes: NoState, files: w.allFiles(), contents: w.allContents()}
 	r.setFresh(self, b)
-	h := w.t.newReach()
-	h.draft, h.draftDeps = self, n.deps
-	if h.draftDeps == nil {
-		h.draftDeps = []uint32{}
-	}
+	h := w.t.r.newReach()
+	h.inTheMaking(self, n.deps)
 	after, err := r.newFuse(w.tree, h)
 	if err != nil {
 		return nil, err

@@ -125,10 +125,15 @@ func (r *Repo) recordText(d *diff.Differ, rec *recorded) error {
 	if err != nil {
 		return err
 	}
-	rec.weave = l
 	if len(rec.now.data) == 0 && rec.now.size > 0 {
 		return fmt.Errorf("the new text is not at hand")
 	}
+	return r.recordOn(d, rec, l)
+}
+
+// recordOn finds the hunks between what a weave shows and the new text.
+func (r *Repo) recordOn(d *diff.Differ, rec *recorded, l *loaded) error {
+	rec.weave = l
 	if len(l.w.Open()) > 0 {
 		return r.recordPage(d, rec)
 	}
@@ -141,16 +146,23 @@ func (r *Repo) recordText(d *diff.Differ, rec *recorded) error {
 		return nil
 	}
 	edits := make([]weave.Edit, len(lines))
-	size := 0
 	for i, e := range lines {
 		edits[i] = weave.Edit{A0: e.AOff0, A1: e.AOff1, B0: e.BOff0, B1: e.BOff1}
-		size += e.BOff1 - e.BOff0
 		rec.added += e.B1 - e.B0
 		rec.deleted += e.A1 - e.A0
 	}
+	return rec.record(l, edits)
+}
+
+// record takes in edits of what a weave shows, to the new text.
+func (rec *recorded) record(l *loaded, edits []weave.Edit) error {
 	hunks, deps, err := l.w.Record(edits)
 	if err != nil {
 		return err
+	}
+	size := 0
+	for _, e := range edits {
+		size += e.B1 - e.B0
 	}
 	if size > 0 {
 		rec.content = make([]byte, 0, size)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,9 +48,10 @@ type resolving struct {
 	tree    state.Tree
 	settled []string // conflicts that the next record settles
 	plan    *plan
-	take    []string          // working files whose contents go
-	edited  map[string][]byte // what they shall hold
-	moved   [2]string         // from, to
+	take    []string               // working files whose contents go
+	edited  map[string][]byte      // what they shall hold, of text
+	left    map[string]change.Hash // and of others
+	moved   [2]string              // from, to
 	result  ResolveResult
 }
 
@@ -59,7 +61,7 @@ func (t *tx) resolve(ctx context.Context, opt ResolveOptions) (*ResolveResult, e
 	if err != nil {
 		return nil, err
 	}
-	s := &resolving{t: t, r: r, opt: opt, base: base, edited: map[string][]byte{}}
+	s := &resolving{t: t, r: r, opt: opt, base: base, edited: map[string][]byte{}, left: map[string]change.Hash{}}
 	s.settled = settledIn(t.view)
 	if s.tree, err = r.tree(base.Num); err != nil {
 		return nil, err
@@ -169,9 +171,10 @@ func (s *resolving) takeBody(e *state.Entry, side *ConflictSide) error {
 			return err
 		}
 		as.Size, as.Hash = uint64(len(text)), hashOf(text)
-		s.edited[e.Path] = text
+		s.edited[e.Path] = append([]byte{}, text...)
 	} else {
 		as.Size, as.Hash, as.Body = side.size, side.hash, side.body
+		s.left[e.Path] = side.hash
 	}
 	s.take = append(s.take, e.Path)
 	return s.plan.write(&as)
@@ -217,7 +220,7 @@ func (s *resolving) decideText(c *Conflict) error {
 	if !ok {
 		s.take = append(s.take, c.Path)
 	}
-	s.edited[c.Path] = out
+	s.edited[c.Path] = append([]byte{}, out...) // an empty text is one, too
 	s.result.Decided = append(s.result.Decided, *c)
 	return nil
 }
@@ -283,7 +286,8 @@ func (s *resolving) finish(ctx context.Context) error {
 	}
 	var kept map[string]vfs.Stat
 	if len(s.take) > 0 {
-		if kept, err = t.keepAside(s.take, s.edited); err != nil {
+		maps.Copy(s.left, hashesOf(s.edited))
+		if kept, err = t.keepAside(s.take, s.left); err != nil {
 			return err
 		}
 	}

@@ -43,18 +43,18 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	} else if len(missing) > 0 {
 		return nil, &Error{Text: "the working copy does not stand on " + r.ShortID(p), Next: "See what it has with: oxy log", No: true}
 	}
+	if by, ok, err := r.undoneBy(from, p); err != nil {
+		return nil, err
+	} else if ok {
+		return nil, &Error{Text: fmt.Sprintf("%s is undone already, by %s", r.ShortID(p), r.ShortID(by)), Next: "Bring it back with: oxy rollback " + r.ShortID(by), No: true}
+	}
 	tree, err := r.tree(from.Num)
 	if err != nil {
 		return nil, err
 	}
-	f, err := r.newFuse(tree, t.newReach())
+	f, err := r.newFuse(tree, t.r.newReach())
 	if err != nil {
 		return nil, err
-	}
-	if by, ok, err := f.undoneBy(p); err != nil {
-		return nil, err
-	} else if ok {
-		return nil, &Error{Text: fmt.Sprintf("%s is undone already, by %s", r.ShortID(p), r.ShortID(by)), Next: "Bring it back with: oxy rollback " + r.ShortID(by), No: true}
 	}
 	c, deps, err := t.undoing(f, p)
 	if err != nil {
@@ -86,10 +86,22 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	return res, t.moveTo(ctx, res, next, "rollback")
 }
 
-// undoneBy finds the live change that undoes change p: it acts on all files on which p does.
-func (f *fuse) undoneBy(p uint32) (uint32, bool, error) {
-	o, err := f.r.origin(p)
-	if err != nil || len(o.files) == 0 {
+// undoneBy finds the live change of a state that undoes change p. Whoever undoes a change acts where that did: on its first
+// file, for one.
+func (r *Repo) undoneBy(s StateRef, p uint32) (uint32, bool, error) {
+	o, err := r.origin(p)
+	if err != nil {
+		return 0, false, err
+	}
+	if len(o.files) == 0 {
+		return r.undoneInLog(s, p)
+	}
+	tree, err := r.tree(s.Num)
+	if err != nil {
+		return 0, false, err
+	}
+	f, err := r.newFuse(tree, r.newReach())
+	if err != nil {
 		return 0, false, err
 	}
 	did := &o.files[0]
@@ -97,34 +109,51 @@ func (f *fuse) undoneBy(p uint32) (uint32, bool, error) {
 	if err != nil {
 		return 0, false, err
 	}
-	by := map[uint32][]uint32{}
-	for _, a := range x.acts {
-		b, err := f.r.bodyOf(a.Change)
-		if err != nil {
-			return 0, false, storeError(err)
+	var by func(n uint32) (uint32, bool, error)
+	by = func(n uint32) (uint32, bool, error) {
+		var undoers []uint32
+		if did.Writes != 0 {
+			for _, a := range x.acts {
+				b, err := r.bodyOf(a.Change)
+				if err != nil {
+					return 0, false, storeError(err)
+				}
+				if b.undoes == n {
+					undoers = append(undoers, a.Change)
+				}
+			}
+		} else {
+			if err := f.load(x); err != nil {
+				return 0, false, err
+			}
+			undoers = x.weave.w.UndoneBy(n)
 		}
-		if b.undoes != NoState {
-			by[b.undoes] = append(by[b.undoes], a.Change)
-		}
-	}
-	undoers := func(n uint32) []uint32 { return by[n] }
-	if did.Writes == 0 {
-		if err := f.load(x); err != nil {
-			return 0, false, err
-		}
-		undoers = x.weave.w.UndoneBy
-	}
-	var undone func(n uint32) (uint32, bool)
-	undone = func(n uint32) (uint32, bool) {
-		for _, u := range undoers(n) {
-			if _, out := undone(u); !out {
-				return u, true
+		for _, u := range undoers {
+			if _, undone, err := by(u); err != nil || !undone {
+				return u, err == nil, err
 			}
 		}
-		return 0, false
+		return 0, false, nil
 	}
-	u, is := undone(p)
-	return u, is, nil
+	return by(p)
+}
+
+// undoneInLog is undoneBy for a change that did nothing to any file: only the log tells who undid it.
+func (r *Repo) undoneInLog(s StateRef, p uint32) (by uint32, undone bool, err error) {
+	undoneBefore := map[uint32]bool{}
+	err = r.walkLog(s.Num, func(n uint32, _ uint64, _ uint32) (bool, error) {
+		b, err := r.bodyOf(n)
+		if err != nil {
+			return false, storeError(err)
+		}
+		if b.undoes != NoState && !undoneBefore[n] {
+			if undoneBefore[b.undoes] = true; b.undoes == p {
+				by, undone = n, true
+			}
+		}
+		return n > p, nil
+	})
+	return by, undone, err
 }
 
 // undoing makes the change that takes change p back, in local numbers, and what it depends on.
@@ -169,14 +198,18 @@ func (t *tx) undoing(f *fuse, p uint32) (*change.Change, []uint32, error) {
 
 // claims adds what a change depends on because files come to paths by it.
 func (t *tx) claims(before *fuse, n *needs, c *change.Change, self uint32) error {
-	r := t.r
-	b := &body{files: c.Files, undoes: NoState, contents: [][]byte{}}
+	b := &body{files: c.Files, undoes: NoState, contents: make([][]byte, len(c.Files))}
 	if !c.Undoes.IsZero() {
 		b.undoes, _ = t.FindChange(c.Undoes)
 	}
+	return t.claimsOf(before, n, b, self)
+}
+
+func (t *tx) claimsOf(before *fuse, n *needs, b *body, self uint32) error {
+	r := t.r
 	r.setFresh(self, b)
-	h := t.newReach()
-	h.draft, h.draftDeps = self, n.deps
+	h := t.r.newReach()
+	h.inTheMaking(self, n.deps)
 	after, err := r.newFuse(before.base, h)
 	if err != nil {
 		return err
@@ -200,9 +233,13 @@ func (t *tx) claims(before *fuse, n *needs, c *change.Change, self uint32) error
 
 // putDraft encodes a change whose files are in local numbers and that brings no contents, and puts it.
 func (t *tx) putDraft(c *change.Change, deps []uint32) (uint32, error) {
-	r := t.r
-	self := r.store.NumChanges() + uint32(len(t.made))
-	b := &body{files: c.Files, undoes: NoState, contents: make([][]byte, len(c.Files)), message: c.Message}
+	return t.putWith(c, make([][]byte, len(c.Files)), deps)
+}
+
+// putWith is putDraft, of a change that brings contents: nil is one that is in the store already.
+func (t *tx) putWith(c *change.Change, contents [][]byte, deps []uint32) (uint32, error) {
+	self := t.r.store.NumChanges() + uint32(len(t.made))
+	b := &body{files: c.Files, undoes: NoState, contents: contents, message: c.Message}
 	if !c.Undoes.IsZero() {
 		b.undoes, _ = t.FindChange(c.Undoes)
 	}
@@ -212,7 +249,11 @@ func (t *tx) putDraft(c *change.Change, deps []uint32) (uint32, error) {
 		out.Files[i].Hunks = cloneHunks(c.Files[i].Hunks)
 		out.Files[i].Over = slices.Clone(c.Files[i].Over)
 	}
-	return t.encode(&out, b, deps, self, nil)
+	texts, err := newSink(t).contents(c.Files, contents)
+	if err != nil {
+		return 0, err
+	}
+	return t.encode(&out, b, deps, self, texts)
 }
 
 // encode puts a change whose files are in local numbers, which become refs, and gives its number: self, but where it is there
@@ -241,6 +282,7 @@ func (t *tx) encode(c *change.Change, b *body, deps []uint32, self uint32, texts
 	}
 	t.made = append(t.made, made{rec.ID, deps})
 	if b != nil {
+		b.id, b.deps = rec.ID, deps
 		t.r.setFresh(n, b)
 	}
 	return n, nil
