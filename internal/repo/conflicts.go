@@ -188,7 +188,7 @@ func (r *Repo) registerConflicts(base Conflict, w was, h *reach) ([]Conflict, er
 			}
 			c.Sides = append(c.Sides, side)
 		}
-		c.ID = fmt.Sprintf("%.*s.%d.%s", markDigits, h.id(c.File.Change), c.File.Ord, k.name) // one change may be at odds over many files
+		c.ID = fmt.Sprintf("%.*s.%d.%s", markDigits, h.id(c.File.Change), c.File.Ord, k.name)
 		out = append(out, c)
 	}
 	return out, nil

@@ -171,7 +171,7 @@ func (s *resolving) takeBody(e *state.Entry, side *ConflictSide) error {
 			return err
 		}
 		as.Size, as.Hash = uint64(len(text)), hashOf(text)
-		s.edited[e.Path] = text
+		s.edited[e.Path] = append([]byte{}, text...)
 	} else {
 		as.Size, as.Hash, as.Body = side.size, side.hash, side.body
 		s.left[e.Path] = side.hash
@@ -220,7 +220,7 @@ func (s *resolving) decideText(c *Conflict) error {
 	if !ok {
 		s.take = append(s.take, c.Path)
 	}
-	s.edited[c.Path] = out
+	s.edited[c.Path] = append([]byte{}, out...) // an empty text is one, too
 	s.result.Decided = append(s.result.Decided, *c)
 	return nil
 }

@@ -42,18 +42,27 @@ type team struct {
 	made  map[string]uint32 // the change of each step
 }
 
-func tell(t *testing.T, story string) {
+func newTeam(t *testing.T) *team {
 	s := &team{t: t, w: &world{mem: newMem()}, made: map[string]uint32{}}
 	check(t, s.w.mem.MkdirAll(memRoot, 0o777))
 	r, err := Init(memRoot, memOptions(s.w.mem))
 	check(t, err)
 	s.r = r
+	return s
+}
+
+func tell(t *testing.T, story string) {
+	s := newTeam(t)
 	for line := range strings.Lines(story) {
-		if s.line = strings.TrimSpace(line); s.line != "" && !strings.HasPrefix(s.line, "#") {
-			s.step()
-		}
+		s.do(line)
 	}
 	check(t, s.r.Close())
+}
+
+func (s *team) do(line string) {
+	if s.line = strings.TrimSpace(line); s.line != "" && !strings.HasPrefix(s.line, "#") {
+		s.step()
+	}
 }
 
 func (s *team) fail(format string, args ...any) {
