@@ -71,6 +71,15 @@ var found = []struct{ name, story string }{
 		again = rollback back back
 		rm = edit again: k=1
 		deps rm: again`},
+	{"a file that one side alone touched meets another only where all is united", `
+		a = new p=1 z=1
+		mv = edit a: q=1 z=1 p>q
+		k = edit mv: p=2 q=1 z=1
+		one = edit k: p=2! q=1,2 z=1
+		rm = edit k: p=2 z=1
+		back = rollback rm mv
+		show back: p=2 z=1
+		show one + back: p=2! p~=1,2 z=1 {life p~; name p~} or p=1,2 p~=2! z=1 {life p; name p~}`},
 	{"two files and a directory at one name", `
 		a = new e=1
 		x = edit a: e=1 k=1
