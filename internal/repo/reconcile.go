@@ -162,8 +162,8 @@ func (w *work) settleConflicts(h *reach) error {
 }
 
 func (w *work) settleOne(c *Conflict, x *fused) error {
-	if c.Kind == "text" || w.gone(x.id) {
-		return nil // the text says it
+	if c.Kind == "text" || c.Kind != "name" && w.gone(x.id) {
+		return nil // the text says it, or nothing is left to say
 	}
 	switch c.Kind {
 	case "place":
