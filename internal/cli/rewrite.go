@@ -167,10 +167,6 @@ func (a *app) rewrittenToo(others []repo.Rewritten, flags *rewriteFlags) error {
 	if len(others) == 0 {
 		return nil
 	}
-	changes, depend := plural(len(others), "change"), "depend"
-	if len(others) == 1 {
-		depend = "depends"
-	}
 	was := "were"
 	switch {
 	case flags.dryRun:
@@ -182,7 +178,7 @@ func (a *app) rewrittenToo(others []repo.Rewritten, flags *rewriteFlags) error {
 	if flags.verbose {
 		end = ":\n"
 	}
-	if err := a.out.printf(" %s that %s on it %s made anew%s", changes, depend, was, end); err != nil || !flags.verbose {
+	if err := a.out.printf(" %s on it and %s made anew%s", depend(len(others)), was, end); err != nil || !flags.verbose {
 		return err
 	}
 	for _, c := range slices.Backward(others) {
@@ -216,7 +212,7 @@ type jsonRewritten struct {
 }
 
 func (a *app) rewriteJSON(res *repo.RewriteResult, dryRun bool) error {
-	j := jsonRewrite{From: newState(res.From), State: newState(res.State), DryRun: dryRun, Made: []jsonChange{}, Changes: []jsonRewritten{},
+	j := jsonRewrite{From: newState(res.From), State: newState(res.State), DryRun: dryRun, Made: []jsonChange{},
 		Written: res.Written, Removed: res.Removed}
 	if res.Bookmark != "" {
 		j.Bookmark = &res.Bookmark
@@ -229,20 +225,41 @@ func (a *app) rewriteJSON(res *repo.RewriteResult, dryRun bool) error {
 	} else { // nothing new has an id
 		res.Changes = slices.CompactFunc(res.Changes, func(x, y repo.Rewritten) bool { return x.Old == y.Old })
 	}
-	for _, c := range slices.Backward(res.Changes) {
+	if j.Changes, err = a.newRewritten(latestOld(res.Changes), dryRun); err != nil {
+		return err
+	}
+	return a.printJSON(j)
+}
+
+func latestOld(list []repo.Rewritten) []repo.Rewritten {
+	out := slices.Clone(list)
+	slices.Reverse(out)
+	return out
+}
+
+// newRewritten gives changes with what stands in their stead, which has no id yet in a dry run.
+func (a *app) newRewritten(list []repo.Rewritten, dryRun bool) ([]jsonRewritten, error) {
+	out := make([]jsonRewritten, len(list))
+	for i, c := range list {
 		nums := []uint32{c.Old, c.New}
 		if dryRun {
 			nums = nums[:1]
 		}
-		list, err := a.newChanges(nums)
+		both, err := a.newChanges(nums)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r := jsonRewritten{Old: list[0]}
-		if !dryRun {
-			r.New = &list[1]
+		if out[i].Old = both[0]; !dryRun {
+			out[i].New = &both[1]
 		}
-		j.Changes = append(j.Changes, r)
 	}
-	return a.printJSON(j)
+	return out, nil
+}
+
+// depend says how many changes depend, with what follows.
+func depend(n int) string {
+	if n == 1 {
+		return "1 change depends"
+	}
+	return fmt.Sprintf("%d changes depend", n)
 }
