@@ -15,6 +15,6 @@ proved against Git's own ids, and given back with them.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: groupArgs,
 	}
-	c.AddCommand(gitImportCommand(a))
+	c.AddCommand(gitImportCommand(a), gitVerifyCommand(a))
 	return c
 }

@@ -17,7 +17,7 @@ var below = map[string][]string{
 	"internal/sign":      {"internal/change", "internal/vfs"},
 	"internal/gitbridge": {"internal/safepath", "internal/vfs"},
 	// The one of the Git bridge's packages that knows repositories.
-	"internal/gitbridge/bridge": {"internal/gitbridge", "internal/repo", "internal/change", "internal/safepath", "internal/vfs"},
+	"internal/gitbridge/bridge": {"internal/gitbridge", "internal/repo", "internal/state", "internal/change", "internal/safepath", "internal/vfs"},
 	"internal/diff":             {"internal/change", "internal/safepath"},
 	"internal/weave":            {"internal/change", "internal/diff", "internal/oracle"},
 	"internal/store":            {"internal/change", "internal/safepath", "internal/vfs"},

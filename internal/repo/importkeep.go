@@ -11,6 +11,8 @@ import (
 type keptWeaves struct {
 	young, old map[weaveKey]*loaded
 	bytes      int // of young
+	// rendering: what follows is to be made from what shows, and not at hand.
+	rendering bool
 }
 
 // weaveKey names a version of a file's weave.
@@ -43,10 +45,26 @@ func (k *keptWeaves) take(e *state.Entry) *loaded {
 func (k *keptWeaves) put(file change.FileID, l *loaded, text []byte) {
 	const run = 80 // bytes of a run in memory
 	l.shown = text
+	if k.rendering {
+		l.text, l.from = text, l.w
+	}
 	if k.bytes += len(text) + run*len(l.w.Runs); k.bytes > keptBytes {
 		k.old, k.young, k.bytes = k.young, map[weaveKey]*loaded{}, 0
 	}
 	k.young[weaveKey{file, l.ref}] = l
+}
+
+// putAs is put of a text that is asked for.
+func (k *keptWeaves) putAs(file change.FileID, l *loaded, text func() ([]byte, error)) error {
+	b, err := text()
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	k.put(file, l, b)
+	return nil
 }
 
 // putNew keeps a file that nobody edited yet.

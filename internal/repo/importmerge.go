@@ -44,16 +44,23 @@ func (im *Importer) setOf(g *grownState) (state.Set, error) {
 
 // unite makes the state of all that two have.
 func (im *Importer) unite(a, b *grownState) (*grownState, error) {
-	r := im.r
-	setA, err := im.setOf(a)
-	if err != nil {
-		return nil, err
+	for _, g := range []*grownState{a, b} {
+		if _, err := im.setOf(g); err != nil {
+			return nil, err
+		}
 	}
-	setB, err := im.setOf(b)
-	if err != nil {
-		return nil, err
+	g, err := im.r.uniteGrown(a, b)
+	if err != nil || g == a || g == b {
+		return g, err
 	}
-	onlyA, onlyB := setA.Minus(setB), setB.Minus(setA)
+	g.hash = a.hash
+	g.ref, err = im.t.putStep(a.ref, &g.hash, list(b.set.Minus(*a.set)), true)
+	return g, err
+}
+
+// uniteGrown gives what two states have together, one of them if it has all, else without a number.
+func (r *Repo) uniteGrown(a, b *grownState) (*grownState, error) {
+	onlyA, onlyB := a.set.Minus(*b.set), b.set.Minus(*a.set)
 	switch {
 	case onlyB.Empty():
 		return a, nil
@@ -61,12 +68,9 @@ func (im *Importer) unite(a, b *grownState) (*grownState, error) {
 		return b, nil
 	}
 	g := &grownState{hash: a.hash}
-	listA, listB := list(onlyA), list(onlyB)
-	if g.ref, err = im.t.putStep(a.ref, &g.hash, listB, true); err != nil {
-		return nil, err
-	}
-	all := setA.Union(setB)
+	all := a.set.Union(*b.set)
 	g.set = &all
+	listA, listB := list(onlyA), list(onlyB)
 	base, from, less, more := a.tree, b.tree, listB, listA
 	if len(listB) > len(listA) {
 		base, from, less, more = b.tree, a.tree, listA, listB

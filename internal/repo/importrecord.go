@@ -111,12 +111,8 @@ func (im *Importer) did(n uint32, w *work, files []change.File) {
 			continue
 		}
 		rec := &w.recs[i]
-		switch {
-		case rec.gone || rec.now.kind != change.Text || rec.now.data == nil:
-		case rec.old == nil:
+		if rec.old == nil && rec.now.kind == change.Text {
 			im.r.kept.putNew(f.ID, f, rec.now.data)
-		case rec.weave != nil && len(f.Hunks) > 0 && !w.general:
-			im.r.kept.put(f.ID, rec.weave, rec.now.data)
 		}
 	}
 }
