@@ -70,27 +70,19 @@ func (r *Repo) uniteGrown(a, b *grownState) (*grownState, error) {
 	g := &grownState{hash: a.hash}
 	all := a.set.Union(*b.set)
 	g.set = &all
-	listA, listB := list(onlyA), list(onlyB)
-	base, from, less, more := a.tree, b.tree, listB, listA
-	if len(listB) > len(listA) {
-		base, from, less, more = b.tree, a.tree, listA, listB
+	base, from := a.tree, b.tree
+	if onlyB.Len() > onlyA.Len() {
+		base, from = b.tree, a.tree
 	}
 	f, err := r.newFuse(base, r.newReach())
 	if err != nil {
 		return nil, err
 	}
-	if err := f.uniteWith(from, less, more); err != nil {
+	if err := f.uniteWith(from); err != nil {
 		return nil, err
 	}
 	g.tree, err = f.finish()
 	return g, err
-}
-
-func list(s state.Set) (out []uint32) {
-	for n := range s.All() {
-		out = append(out, n)
-	}
-	return out
 }
 
 // wants lists what a merge shall have where its union may show something else, beside what it differs in from its first parent.
