@@ -55,7 +55,7 @@ func (im *Importer) unite(a, b *grownState) (*grownState, error) {
 		return g, err
 	}
 	g.hash = a.hash
-	g.ref, err = im.t.putStep(a.ref, &g.hash, slices.Collect(b.set.Minus(*a.set.All())), true)
+	g.ref, err = im.t.putStep(a.ref, &g.hash, slices.Collect(b.set.Minus(*a.set).All()), true)
 	return g, err
 }
 
