@@ -36,9 +36,9 @@ func afterConflicts(t *testing.T, law func(m *mirror, base StateRef, c Conflict)
 
 // decide resolves a conflict as the working copy has it, or for a side, from 1, and records that; false if that side cannot be taken.
 func (m *mirror) decide(c Conflict, side int, message string) (*CommitResult, bool) {
-	opt := ResolveOptions{Path: c.Path, Block: c.ID}
+	opt := ResolveOptions{Paths: []string{c.Path}, Block: c.ID}
 	if side > 0 {
-		opt.Take = []int{side}
+		opt.Take = []string{fmt.Sprint(side)}
 	}
 	if _, err := m.r.Resolve(context.Background(), opt); err != nil {
 		if _, said := err.(*Error); !said {

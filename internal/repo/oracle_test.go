@@ -416,14 +416,14 @@ func (m *mirror) resolve(e *tree.Event) {
 		if c.Kind == "name" || !slices.ContainsFunc(e.Settle, func(k tree.Conflict) bool { return k.Kind == c.Kind && m.back[c.File] == k.Files[0] }) {
 			continue
 		}
-		opt := ResolveOptions{Path: c.Path, Block: c.ID}
+		opt := ResolveOptions{Paths: []string{c.Path}, Block: c.ID}
 		switch n := len(c.Sides); {
 		case c.Kind == "text" && m.Rand.Intn(4) == 0:
 			opt.Base = true
 		case c.Kind == "text" && m.Rand.Intn(3) == 0:
-			opt.Take = []int{n, 1 + m.Rand.Intn(n)}
+			opt.Take = []string{fmt.Sprint(n), fmt.Sprint(1 + m.Rand.Intn(n))}
 		default:
-			opt.Take = []int{1 + m.Rand.Intn(n)}
+			opt.Take = []string{fmt.Sprint(1 + m.Rand.Intn(n))}
 		}
 		_, err := m.r.Resolve(context.Background(), opt)
 		var said *Error

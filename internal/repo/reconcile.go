@@ -33,6 +33,11 @@ func (w *work) reconcile(self uint32) ([]uint32, error) {
 		if err := w.settleConflicts(h); err != nil {
 			return nil, err
 		}
+		if w.settling != nil {
+			if err := w.settling(h); err != nil {
+				return nil, err
+			}
+		}
 	}
 	// Each round adds ops and takes none away; three have always been enough.
 	const maxRounds = 20

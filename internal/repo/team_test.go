@@ -122,7 +122,7 @@ func (s *team) step() {
 			s.ok(err)
 			for _, c := range cs {
 				if c.Kind != "text" {
-					_, err := s.r.Resolve(context.Background(), ResolveOptions{Path: c.Path, Block: c.ID})
+					_, err := s.r.Resolve(context.Background(), ResolveOptions{Paths: []string{c.Path}, Block: c.ID})
 					s.ok(err)
 				}
 			}
