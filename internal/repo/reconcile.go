@@ -143,16 +143,27 @@ func (w *work) stay(x *fused, path string) (changed bool) {
 // settleConflicts decides the conflicts that a person settled as the working copy has them.
 func (w *work) settleConflicts(h *reach) error {
 	settled := settledIn(w.t.view)
-	if len(settled) == 0 {
+	if len(settled) == 0 && !w.opt.Amend {
 		return nil
 	}
 	all, err := w.t.r.conflictsIn(w.tree, h, nil)
 	if err != nil {
 		return err
 	}
+	var left []Conflict // what the change that is replaced left open
+	if w.opt.Amend {
+		tip, err := w.t.r.tree(w.base.Num)
+		if err != nil {
+			return err
+		}
+		if left, err = w.t.r.conflictsIn(tip, h, nil); err != nil {
+			return err
+		}
+	}
 	for i := range all {
 		c := &all[i]
-		if !slices.Contains(settled, c.ID) {
+		amended := w.opt.Amend && !c.openIn(left, false)
+		if !amended && !slices.Contains(settled, c.ID) {
 			continue
 		}
 		x, err := w.before.file(c.File)
