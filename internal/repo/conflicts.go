@@ -159,7 +159,7 @@ func (r *Repo) registerConflicts(base Conflict, w was, h *reach) ([]Conflict, er
 		c := base
 		c.Kind = k.name
 		var parties []uint32
-		for _, p := range v.Pairs {
+		for _, p := range slices.Concat(v.Pairs, v.Divided) {
 			if p.Kinds&k.kind != 0 {
 				parties = append(parties, p.A, p.B)
 				c.parts = append(c.parts, fmt.Sprintf("%d-%d", p.A, p.B))
@@ -315,15 +315,6 @@ func (r *Repo) textConflicts(base Conflict, e *state.Entry, h *reach) ([]Conflic
 		for _, pair := range b.Block.Pairs {
 			c.parts = append(c.parts, fmt.Sprint(pair))
 		}
-		out = append(out, c)
-	}
-	if len(out) == 0 { // they are open and differ in nothing that is shown
-		c := base
-		c.Kind = "text"
-		for _, p := range l.w.Open() {
-			c.parts = append(c.parts, fmt.Sprint(p))
-		}
-		c.ID = fmt.Sprintf("%.*s.%d", markDigits, h.id(l.w.Open()[0][0].Change), l.w.Open()[0][0].Index)
 		out = append(out, c)
 	}
 	return out, nil

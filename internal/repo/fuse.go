@@ -23,6 +23,7 @@ type fuse struct {
 	// Paths that changes took files away from, and those of changes that are taken away themselves.
 	vacated, unvacated []state.Vacated
 	out                func(n uint32) bool // changes taken away; nil for none
+	plain              []state.Edit        // of files that stay where they are and of which nothing is to be decided
 	beneath            map[string]bool     // directories that files lie in which are at hand, made when first asked
 }
 

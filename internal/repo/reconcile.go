@@ -355,16 +355,14 @@ func (w *work) correct(after *fuse) (again bool, err error) {
 		if !want {
 			continue
 		}
-		newly := (len(x.meets) > 0 || x.dir) && !sameMeeting(disputeOf(w.before.disputes, id), x)
+		others, newly := newMeetings(disputeOf(w.before.disputes, id), x)
 		if was.was.known && (!x.exists || x.hidden || x.shown != path || newly && x.entry.Path != path) {
 			put(was, path)
 		}
-		if newly {
-			for _, m := range x.meets {
-				o := after.files[m]
-				if path, want := w.wanted(old(m)); want && o != nil && o.entry.Path != path {
-					put(old(m), path)
-				}
+		for _, m := range others {
+			o := after.files[m]
+			if path, want := w.wanted(old(m)); want && o != nil && o.entry.Path != path {
+				put(old(m), path)
 			}
 		}
 	}
@@ -381,9 +379,17 @@ func (w *work) correct(after *fuse) (again bool, err error) {
 	return again, nil
 }
 
-// sameMeeting: a file meets the same others at its name as before.
-func sameMeeting(d *state.Dispute, x *fused) bool {
-	return d != nil && d.Kinds&state.DisputedName != 0 && d.Dir == x.dir && slices.Equal(d.Meets, x.meets) && d.Place == x.entry.Path
+// newMeetings lists the files that a file meets at its name and did not before, and tells whether there are any or a directory is.
+func newMeetings(d *state.Dispute, x *fused) (others []change.FileID, newly bool) {
+	if d == nil || d.Kinds&state.DisputedName == 0 {
+		return x.meets, len(x.meets) > 0 || x.dir
+	}
+	for _, m := range x.meets {
+		if !slices.Contains(d.Meets, m) {
+			others = append(others, m)
+		}
+	}
+	return others, len(others) > 0 || x.dir && !d.Dir
 }
 
 // confirm puts those who stay when a meeting of names ends where they stay.
