@@ -83,7 +83,11 @@ func (a *app) rewritten(res *repo.RewriteResult, verb string, flags *rewriteFlag
 	if res.Written+res.Removed > 0 { // of files in conflict, whose marks name changes by their ids
 		b = append(append(append(b, ' '), written(res.Written, res.Removed)...), '\n')
 	}
-	a.out.buf = append(b, "oxy undo brings the old back.\n"...)
+	ones := "one"
+	if len(res.Went) > 1 {
+		ones = "ones"
+	}
+	a.out.buf = append(append(append(b, "oxy undo brings the old "...), ones...), " back.\n"...)
 	return a.out.spill()
 }
 

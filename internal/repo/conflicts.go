@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/weave"
@@ -181,7 +182,14 @@ func (r *Repo) registerConflicts(base Conflict, w was, h *reach) ([]Conflict, er
 			i := slices.IndexFunc(deeds, func(d state.Deed) bool { return d.Change == n })
 			side := ConflictSide{Changes: []uint32{n}}
 			side.describe(&deeds[i], k.kind)
-			j := slices.IndexFunc(c.Sides, func(o ConflictSide) bool { return o.What == side.What && o.Path == side.Path && o.Dead == side.Dead })
+			if k.kind == state.DisputedBody {
+				if err := r.describeLink(&side); err != nil {
+					return nil, err
+				}
+			}
+			j := slices.IndexFunc(c.Sides, func(o ConflictSide) bool {
+				return o.What == side.What && o.Path == side.Path && o.Dead == side.Dead && (k.kind != state.DisputedBody || o.hash == side.hash)
+			})
 			if j >= 0 {
 				c.Sides[j].Changes = append(c.Sides[j].Changes, n)
 				continue
@@ -192,6 +200,16 @@ func (r *Repo) registerConflicts(base Conflict, w was, h *reach) ([]Conflict, er
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// describeLink says where a side has a link lead.
+func (r *Repo) describeLink(s *ConflictSide) error {
+	if s.kind != change.Link {
+		return nil
+	}
+	to, err := r.content(nil, &state.Entry{Kind: s.kind, Size: s.size, Hash: s.hash, Body: s.body})
+	s.What += " to " + safepath.Quote(string(to))
+	return err
 }
 
 // describe says what a deed has of what is disputed.
@@ -231,7 +249,7 @@ func (s *ConflictSide) describe(d *state.Deed, kind state.Disputed) {
 	case did.Kind == change.Link:
 		s.What = undid + "made it a link"
 	case did.Kind == change.Subrepo:
-		s.What = undid + "made it a subrepo"
+		s.What = undid + fmt.Sprintf("made it a subrepo at %.8s", did.Content)
 	default:
 		s.What = undid + fmt.Sprintf("wrote it as binary, %d bytes, %.8s", did.Size, did.Content)
 	}

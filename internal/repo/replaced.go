@@ -11,6 +11,8 @@ import (
 // replaced tells of changes that came together with others that stand in their stead: one of the two came from the other
 // state, and they do the same twice now. needed are the changes that depend on the old ones and have no others in their stead.
 func (r *Repo) replaced(from, other StateRef, ours, theirs []uint32) (pairs []Rewritten, needed []uint32, err error) {
+	done := r.opt.Timings.Phase("replaced")
+	defer done(0)
 	var here, there state.Set
 	has := func(n uint32) bool { return here.Has(n) || there.Has(n) }
 	came := func(n uint32) bool { return there.Has(n) && !here.Has(n) }

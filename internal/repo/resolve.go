@@ -111,11 +111,8 @@ func (s *resolving) decidedNothing() error {
 	if s.opt.Block != "" {
 		return &Error{Text: fmt.Sprintf("there is no conflict %s in %s", safepath.Quote(s.opt.Block), paths), Next: "See which there are with: oxy conflicts", No: true}
 	}
-	if len(s.result.Open) == 0 || s.result.Open[0].Kind == "name" {
-		return &Error{Text: "a side cannot be taken of files that meet at one name",
-			Next: "Rename or remove one of them: oxy mv, oxy rm. Or keep both as they are shown: oxy resolve " + paths}
-	}
-	return &Error{Text: "what met in " + paths + " shows the same: there is nothing to take", Next: "The next edit there decides it.", No: true}
+	return &Error{Text: "a side cannot be taken of files that meet at one name",
+		Next: "Rename or remove one of them: oxy mv, oxy rm. Or keep both as they are shown: oxy resolve " + paths}
 }
 
 // file decides the conflicts of one file.
@@ -227,8 +224,6 @@ func (s *resolving) text(o *outcome, blocks []*Conflict) error {
 	open := map[string]*Conflict{}
 	for _, c := range blocks {
 		switch {
-		case c.Line == 0 && s.takes(): // it is open and differs in nothing that is shown
-			s.result.Open = append(s.result.Open, *c)
 		case !weave.HasMark(text, c.ID):
 			s.result.Decided = append(s.result.Decided, Decision{Conflict: *c, Done: true})
 		case !s.takes():
