@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/diff"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/weave"
 )
 
 // merge records a version with several parents: their union, and upon it a change that settles what is in conflict there and
@@ -195,5 +197,35 @@ func (p *importing) check(tree state.Tree) error {
 			return fmt.Errorf("%s is not as it shall be", safepath.Quote(f.Path))
 		}
 	}
+	return nil
+}
+
+// recordWhole finds the hunks that make of a text with open conflicts what a merge has, which settles them all.
+func (r *Repo) recordWhole(d *diff.Differ, rec *recorded) error {
+	l := rec.weave
+	view, err := l.w.View(r.fileHistory(r.newReach(), rec.old.File, func() *loaded { return l }))
+	if err != nil {
+		return err
+	}
+	segments := view.Whole()
+	t := &texts{r: r, l: l}
+	var before []byte
+	for _, s := range segments[0].Text {
+		b, err := t.run(&weave.Run{Change: s.Change, Off: s.Off, Len: s.Len})
+		if err != nil {
+			return err
+		}
+		before = append(before, b...)
+	}
+	var edits []weave.Edit
+	for _, e := range d.Lines(before, rec.now.data, diff.Options{}) {
+		edits = append(edits, weave.Edit{A0: e.AOff0, A1: e.AOff1, B0: e.BOff0, B1: e.BOff1})
+		rec.content = append(rec.content, rec.now.data[e.BOff0:e.BOff1]...)
+	}
+	hunks, deps, err := view.Record(segments, [][]weave.Edit{edits})
+	if err != nil {
+		return err
+	}
+	rec.wrote(hunks, deps)
 	return nil
 }

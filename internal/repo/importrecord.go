@@ -193,6 +193,13 @@ func (p *importing) find() error {
 		if err != nil {
 			return err
 		}
+		if p.first != nil && rec.weave == nil && p.openText(e.old.File) && now[e.path].kind == change.Text {
+			// It shows what it shall, and yet its conflicts are open.
+			if err := r.recordText(&p.im.d, &rec); err != nil {
+				return err
+			}
+			differs = differs || len(rec.file.Hunks) > 0
+		}
 		if differs {
 			w.recs = append(w.recs, rec)
 		}
@@ -210,6 +217,11 @@ func (p *importing) find() error {
 // disputed tells whether something of a file is in conflict in what the change is recorded on.
 func (p *importing) disputed(id change.FileID) bool {
 	return p.tree.Disputed() && disputeOf(p.disputes, id) != nil
+}
+
+func (p *importing) openText(id change.FileID) bool {
+	d := disputeOf(p.disputes, id)
+	return d != nil && d.Kinds&state.DisputedText != 0
 }
 
 // now is what a path shall hold. Of what old, where it is there, has as well the content is not read.

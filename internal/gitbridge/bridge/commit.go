@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -20,6 +21,8 @@ type gathered struct {
 	parents []object.ID
 	files   []repo.ImportedFile
 	modes   []byte
+	blobs   []byte
+	lacks   func(id object.ID, isNew bool) bool // tells, and is told, whether Git itself lacks a blob
 }
 
 // add takes in a step.
@@ -62,6 +65,12 @@ func (g *gathered) row(f object.Format, r *history.Row) {
 		file.Kind = change.Link
 	case object.ModeExec:
 		file.Exec = true
+	}
+	if blob := !file.Gone && file.Kind != change.Subrepo; blob && g.lacks(now.ID, r.Missing) {
+		g.blobs = append(append(append(g.blobs, now.ID[:f.Size()]...), r.Path...), 0)
+		file.Data = fmt.Appendf(nil, "Git lacked this content, its blob %s.\n", f.AppendHex(nil, now.ID))
+		g.files = append(g.files, file)
+		return
 	}
 	switch {
 	case r.HasBlob:
@@ -107,6 +116,9 @@ func (g *gathered) imported(f object.Format, states []uint32) *repo.Imported {
 		c.Extra = append(c.Extra, change.Field{Key: x.Key, Value: x.Value})
 	}
 	c.Extra = append(c.Extra, change.Field{Key: fieldCommit, Value: string(g.id[:f.Size()])})
+	if len(g.blobs) > 0 {
+		c.Extra = append(c.Extra, change.Field{Key: fieldBlobs, Value: string(g.blobs)})
+	}
 	if len(g.modes) > 0 {
 		c.Extra = append(c.Extra, change.Field{Key: fieldModes, Value: string(g.modes)})
 	}

@@ -208,6 +208,17 @@ func (in *importer) bad(id object.ID, err error) error {
 	return nil
 }
 
+// lacks tells, and is told, whether Git lacks a blob.
+func (in *importer) lacks(id object.ID, isNew bool) bool {
+	if isNew && !in.known.lacked[id] {
+		in.known.lacked[id] = true
+		in.leave(id.String(), errLacked)
+	}
+	return in.known.lacked[id]
+}
+
+var errLacked = errors.New("Git itself lacks this blob: a file says so in its place, and the commits are carried")
+
 // commits records all commits that are new.
 func (in *importer) commits(ctx context.Context) error {
 	in.progress.Begin("Importing", int64(in.order.Len()), false)
@@ -230,9 +241,9 @@ func (in *importer) commits(ctx context.Context) error {
 // run records commits from an index on until the end, or until one that is left out.
 func (in *importer) run(ctx context.Context, from int, uses []uint32, at map[object.ID]int) (next int, err error) {
 	f := in.db.Format
-	p := history.Read(ctx, in.db, in.order, from, history.ReadOptions{Workers: max(1, runtime.GOMAXPROCS(0)/2)})
+	p := history.Read(ctx, in.db, in.order, from, history.ReadOptions{Workers: max(1, runtime.GOMAXPROCS(0)/2), Missing: in.opt.SkipBad})
 	defer p.Close()
-	var g gathered
+	g := gathered{lacks: in.lacks}
 	for s := p.Next(); s != nil; s = p.Next() {
 		if s.Err != nil {
 			if err := in.bad(s.ID, fmt.Errorf("commit %s: %w", s.ID, s.Err)); err != nil {
@@ -276,7 +287,7 @@ func (in *importer) run(ctx context.Context, from int, uses []uint32, at map[obj
 				return 0, err
 			}
 		}
-		g = gathered{}
+		g = gathered{lacks: in.lacks}
 	}
 	return in.order.Len(), p.Err()
 }

@@ -26,6 +26,7 @@ type remembered struct {
 	id      object.ID
 	parents []object.ID // all, known or not
 	modes   string
+	blobs   string
 	native  object.Native
 	fields  []object.Field
 }
@@ -47,6 +48,7 @@ func remember(f object.Format, s uint32, c *change.Change) (m remembered, ok boo
 		m.parents = append(m.parents, f.ID(b))
 	}
 	m.modes, _ = field(c.Extra, fieldModes)
+	m.blobs, _ = field(c.Extra, fieldBlobs)
 	for _, x := range c.Extra {
 		m.fields = append(m.fields, object.Field{Key: x.Key, Value: x.Value})
 	}
@@ -150,6 +152,10 @@ func (v *verifier) commit(m *remembered) error {
 	if err != nil {
 		return v.fault(m.id, err)
 	}
+	blobs, err := parseBlobs(v.f, m.blobs)
+	if err != nil {
+		return v.fault(m.id, err)
+	}
 	var edits []tree.Edit
 	err = v.replay.Step(m.state, parents, func(old, new *state.Entry, content func() ([]byte, error)) error {
 		e, err := v.edit(old, new, content)
@@ -158,6 +164,10 @@ func (v *verifier) commit(m *remembered) error {
 				e.Side = tree.Side{}
 			}
 			delete(modes, e.Path)
+		}
+		if id, ok := blobs[e.Path]; ok {
+			e.ID = id
+			delete(blobs, e.Path)
 		}
 		edits = append(edits, e)
 		return err
@@ -175,6 +185,9 @@ func (v *verifier) commit(m *remembered) error {
 			e.ID = side.ID
 		}
 		edits = append(edits, e)
+	}
+	for path := range blobs {
+		return v.fault(m.id, fmt.Errorf("%q differs in nothing, and should", path))
 	}
 	made, err := v.builder.Apply(base, edits, nil)
 	if err != nil {
