@@ -41,6 +41,9 @@ type mirror struct {
 	states map[string]StateRef // by set
 	on     int                 // the bookmark that the working copy is on
 	seen   map[string]int
+	first  StateRef // of the first change alone
+	quiet  bool     // nothing is compared
+	hands  int      // bookmarks that nothing keeps
 }
 
 var replicas = []string{"one", "two", "three"}
@@ -58,10 +61,10 @@ func newMirror(t *testing.T, seed int64, seen map[string]int) *mirror {
 	_, err = r.Commit(context.Background(), CommitOptions{Message: "first", Time: at(0)})
 	check(t, err)
 	m.adopt(0)
-	base, err := r.Base()
+	m.first, err = r.Base()
 	check(t, err)
 	for _, b := range replicas {
-		check(t, r.SetBookmark(b, base, false))
+		check(t, r.SetBookmark(b, m.first, false))
 	}
 	_, err = r.Checkout(context.Background(), replicas[0])
 	check(t, err)
@@ -196,6 +199,9 @@ func (m *mirror) write(want map[string]tree.Entry, moves tree.Moves) {
 		if have[p] == same[p] {
 			continue
 		}
+		if have[p] == "" { // an empty directory may be left there
+			check(m.t, m.w.mem.RemoveAll(filepath.Join(memRoot, p)))
+		}
 		if e := want[p]; e.Kind == change.Link {
 			check(m.t, m.w.mem.MkdirAll(filepath.Dir(filepath.Join(memRoot, p)), 0o777))
 			d, err := m.w.mem.OpenDir(filepath.Dir(filepath.Join(memRoot, p)))
@@ -319,6 +325,11 @@ func (m *mirror) step() {
 		m.fail("%d changes were made, not %d", made, is)
 	} else if made > 0 {
 		m.adopt(before)
+	}
+	if m.quiet {
+		return
+	}
+	if made := m.r.store.NumChanges() - before; made > 0 {
 		m.change(before)
 	}
 	m.compare(e.After)
@@ -339,7 +350,11 @@ func (m *mirror) no(err error) bool {
 // record settles and edits the working copy, and commits; then the definition records the same.
 func (m *mirror) record(e *tree.Event) {
 	m.settle(e)
-	m.write(e.Want, e.Moves)
+	if len(e.Settle) > 0 && m.Rand.Intn(2) == 0 {
+		m.resolve(e)
+	} else {
+		m.write(e.Want, e.Moves)
+	}
 	m.say("%s records %q moves %q settles %d", replicas[m.on], want2disk(e.Want), e.Moves, len(e.Settle))
 	res, err := m.r.Commit(context.Background(), CommitOptions{Message: fmt.Sprint("c", m.now), Time: at(int64(m.now))})
 	if m.no(err) {
@@ -389,6 +404,45 @@ func (m *mirror) settle(e *tree.Event) {
 		return true, t.commit("resolve")
 	})
 	check(m.t, err)
+}
+
+// resolve has the command take sides, where it can; what the working copy then holds is what is recorded.
+func (m *mirror) resolve(e *tree.Event) {
+	base, err := m.r.Base()
+	check(m.t, err)
+	cs, err := m.r.Conflicts(base)
+	check(m.t, err)
+	for _, c := range cs {
+		if c.Kind == "name" || !slices.ContainsFunc(e.Settle, func(k tree.Conflict) bool { return k.Kind == c.Kind && m.back[c.File] == k.Files[0] }) {
+			continue
+		}
+		opt := ResolveOptions{Paths: []string{c.Path}, Block: c.ID}
+		switch n := len(c.Sides); {
+		case c.Kind == "text" && m.Rand.Intn(4) == 0:
+			opt.Base = true
+		case c.Kind == "text" && m.Rand.Intn(3) == 0:
+			opt.Take = []string{fmt.Sprint(n), fmt.Sprint(1 + m.Rand.Intn(n))}
+		default:
+			opt.Take = []string{fmt.Sprint(1 + m.Rand.Intn(n))}
+		}
+		_, err := m.r.Resolve(context.Background(), opt)
+		var said *Error
+		if err != nil && !errors.As(err, &said) {
+			m.fail("resolve %v: %v", opt, err)
+		}
+		m.say("  resolve %s of %s, sides %v: %v", c.Kind, c.Path, opt.Take, err)
+		m.seen["resolved"]++
+	}
+	e.Want = map[string]tree.Entry{}
+	for p, text := range memDisk(m.t, m.w.mem) {
+		k := tree.Entry{Content: text[5:], Exec: text[:5] == "exec "}
+		if text[:5] == "link " {
+			k.Kind = change.Link
+		} else if strings.Contains(k.Content, "\x00") {
+			k.Kind = change.Binary
+		}
+		e.Want[p] = k
+	}
 }
 
 // Random stories, told by the definition and lived by a repository: after each step both show the same and say the same.

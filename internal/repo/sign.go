@@ -31,19 +31,10 @@ const (
 	settingSignAnyone  = "sign.anyone"  // true: whoever is allowed may sign for any author
 )
 
-// personalSetting gives a setting as a person's own file has it, whatever the repository's says.
+// personalSetting gives a setting that only a person's own file may have: see namesProgram.
 func (r *Repo) personalSetting(key string) (string, error) {
-	name, err := r.configFile(true)
-	if err != nil {
-		return "", nil // without a home there is none
-	}
-	tree, err := readConfig(r.fs, name)
-	if err != nil {
-		return "", err
-	}
-	values := map[string][2]string{}
-	flatten(values, "", tree, name)
-	return strings.TrimSpace(values[key][0]), nil
+	v, _, err := r.ConfigGet(key)
+	return strings.TrimSpace(v), err
 }
 
 // personalFile is a setting that names a file: from the home where it begins with ~/, else as it stands, and then absolute.

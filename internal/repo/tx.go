@@ -15,12 +15,13 @@ import (
 
 // Keys of what a view keeps for oxy itself.
 const (
-	keptKind      = "kind"      // what the operation was
-	keptUndo      = "undo"      // of an undo or a redo: the number of the operation whose view it brought back
-	keptRedo      = "redo"      // of an undo or a redo: the number of the operation whose view the next redo brings back
-	keptSettled   = "settled"   // conflicts that a person decided: the next record says so
+	keptKind      = "kind"       // what the operation was
+	keptUndo      = "undo"       // of an undo or a redo: the number of the operation whose view it brought back
+	keptRedo      = "redo"       // of an undo or a redo: the number of the operation whose view the next redo brings back
+	keptSettled   = "settled"    // conflicts that a person decided: the next record says so
 	keptSigned    = "signatures" // hashes of contents: signatures that came after their changes
-	keptDiscarded = "discarded" // of a discard: the contents that it took, to bring back; of an undo: those in their place
+	keptMoves     = "moves"      // of a resolve: the working files that it moved
+	keptDiscarded = "discarded"  // of a discard: the contents that it took, to bring back; of an undo: those in their place
 )
 
 // lockTries is how often the writers' lock is tried, with waits that grow to a tenth of a second: five seconds in all.
@@ -77,6 +78,7 @@ func (r *Repo) begin() (*tx, error) {
 	v = v.Clone()
 	delete(v.Kept, keptUndo)
 	delete(v.Kept, keptRedo)
+	delete(v.Kept, keptMoves)
 	delete(v.Kept, keptDiscarded)
 	return &tx{Tx: t, r: r, view: v, before: baseOf(v), hint: r.store.Hint()}, nil
 }
@@ -207,6 +209,9 @@ func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
 	named := map[uint32]bool{baseOf(v): true}
 	for _, root := range roots[:min(len(roots), recentTrees)] {
 		named[root.State] = true
+	}
+	for s := range r.frontier {
+		named[s] = true
 	}
 	for _, s := range v.Bookmarks {
 		named[s] = true
