@@ -3,12 +3,10 @@ package repo
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
-	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
 // GCResult tells what a repository took on the disk before it was packed and takes now, in bytes.
@@ -95,29 +93,7 @@ func (r *Repo) packTrees() ([]byte, error) {
 const packSlack = 16
 
 // diskUse sums the lengths of the repository's files.
-func (r *Repo) diskUse() (int64, error) {
-	var sum int64
-	var add func(name string) error
-	add = func(name string) error {
-		var st vfs.Stat
-		err := r.fs.Lstat(name, &st)
-		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-			return nil
-		}
-		if err != nil || st.Kind != vfs.KindDir {
-			sum += st.Size
-			return err
-		}
-		names, err := r.fs.ReadDir(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		for _, n := range names {
-			if err := add(filepath.Join(name, n)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return sum, add(r.dir)
+func (r *Repo) diskUse() (sum int64, err error) {
+	err = r.eachFile(r.dir, func(_ string, size int64) { sum += size })
+	return sum, err
 }
