@@ -11,7 +11,6 @@ import (
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
-
 // older copies a repository that an earlier oxy made into a file system of its own. Without its working copy: it is checked
 // out anew.
 func older(t testing.TB, name string) *vfs.Mem {

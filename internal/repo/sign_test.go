@@ -124,7 +124,6 @@ func TestSignaturesThatComeLater(t *testing.T) {
 func TestFsckLooksAtLateSignatures(t *testing.T) {
 	for want, alter := range map[string]func(r *Repo, e sign.Entry) change.ID{
 		"a signature of it":   func(r *Repo, _ sign.Entry) change.ID { return r.store.ChangeID(1) },
-		"is not here":         func(*Repo, sign.Entry) change.ID { return change.ID{7} },
 		"cannot be had: sign": nil,
 	} {
 		w := settled(t)
