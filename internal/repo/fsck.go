@@ -51,7 +51,7 @@ const (
 	mendIndex = "It is made again by itself, at once by: oxy fsck --repair"
 	// mendManifest: who reads a damaged one makes it anew.
 	mendManifest = "It is made again by itself, at once by: oxy status"
-	mendTrees = "It is made again by itself, at once by: oxy fsck --repair"
+	mendTrees    = "It is made again by itself, at once by: oxy fsck --repair"
 )
 
 // Bounds of the report: a disk that fails makes as many problems as there are frames, and a person reads the first few.
