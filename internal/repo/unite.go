@@ -86,7 +86,12 @@ func (f *fuse) uniteWith(from state.Tree, less, more []uint32) error {
 	if err != nil {
 		return err
 	}
-	ours, err := f.r.touchedBy(more)
+	ours := map[change.FileID]bool{} // of theirs
+	err = f.r.eachTouched(more, func(id change.FileID) {
+		if theirs[id] {
+			ours[id] = true
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -111,16 +116,31 @@ func (f *fuse) uniteWith(from state.Tree, less, more []uint32) error {
 // touchedBy lists the files on which changes act.
 func (r *Repo) touchedBy(changes []uint32) (map[change.FileID]bool, error) {
 	out := make(map[change.FileID]bool, len(changes))
+	return out, r.eachTouched(changes, func(id change.FileID) { out[id] = true })
+}
+
+// eachTouched calls fn for the files on which changes act, once for each change. An import keeps in mind which they are.
+func (r *Repo) eachTouched(changes []uint32, fn func(change.FileID)) error {
 	for _, n := range changes {
-		o, err := r.origin(n)
-		if err != nil {
-			return nil, err
+		ids, known := r.touched[n]
+		if !known {
+			o, err := r.origin(n)
+			if err != nil {
+				return err
+			}
+			ids = make([]change.FileID, len(o.files))
+			for i := range o.files {
+				ids[i] = o.files[i].ID
+			}
+			if r.touched != nil {
+				r.touched[n] = ids
+			}
 		}
-		for i := range o.files {
-			out[o.files[i].ID] = true
+		for _, id := range ids {
+			fn(id)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // keepTree stores the tree that a fuse makes as that of a state.
