@@ -138,12 +138,27 @@ func (w *work) stay(x *fused, path string) (changed bool) {
 // settleConflicts decides the conflicts that a person settled as the working copy has them.
 func (w *work) settleConflicts(h *reach) error {
 	settled := settledIn(w.t.view)
-	if len(settled) == 0 {
+	if len(settled) == 0 && !w.opt.Amend || !w.tree.Disputed() {
 		return nil
 	}
 	all, err := w.t.r.conflictsIn(w.tree, h, nil)
 	if err != nil {
 		return err
+	}
+	if w.opt.Amend { // what the change decided that this one stands in the stead of stays decided
+		base, err := w.t.r.tree(w.base.Num)
+		if err != nil {
+			return err
+		}
+		left, err := w.t.r.conflictsIn(base, h, nil)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if c := &all[i]; !slices.ContainsFunc(left, func(o Conflict) bool { return o.File == c.File && o.ID == c.ID }) {
+				settled = append(settled, c.ID)
+			}
+		}
 	}
 	for i := range all {
 		c := &all[i]
