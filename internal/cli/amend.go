@@ -105,7 +105,7 @@ func (a *app) amendLast(opt repo.AmendOptions) (*repo.RewriteResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.DryRun || opt.Message == "" && opt.Edit == nil && len(opt.Hunks) == 0 {
+	if opt.DryRun || (opt.Message == "" || opt.Message == old.Message) && opt.Edit == nil && len(opt.Hunks) == 0 {
 		if err := a.somethingDiffers(opt.Paths); err != nil {
 			return nil, err
 		}
