@@ -74,7 +74,7 @@ There is no staging area: oxy commit records everything that changed.`,
 			root.AddCommand(v)
 		}
 	}
-	add(groupStart, initCommand(a), configCommand(a))
+	add(groupStart, initCommand(a), gitCommand(a), configCommand(a))
 	add(groupLook, statusCommand(a), diffCommand(a), logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a),
 		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a), conflictsCommand(a))
 	add(groupRecord, commitCommand(a), amendCommand(a), rewordCommand(a), squashCommand(a), splitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))

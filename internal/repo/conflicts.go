@@ -320,6 +320,19 @@ func (r *Repo) textConflicts(base Conflict, e *state.Entry, h *reach) ([]Conflic
 	return out, nil
 }
 
+// openIn tells whether some part of a conflict is open in a list, or every one.
+func (c *Conflict) openIn(list []Conflict, every bool) bool {
+	for _, part := range c.parts {
+		open := slices.ContainsFunc(list, func(o Conflict) bool {
+			return o.File == c.File && o.Kind == c.Kind && slices.Contains(o.parts, part)
+		})
+		if open != every {
+			return open
+		}
+	}
+	return every
+}
+
 type conflictStep struct {
 	came []Conflict
 	went int
@@ -344,25 +357,13 @@ func (r *Repo) newConflicts(from, to StateRef) (step conflictStep, err error) {
 	if err != nil {
 		return step, err
 	}
-	// has tells whether some part of a conflict is open in a list, or every one.
-	has := func(list []Conflict, c *Conflict, every bool) bool {
-		for _, part := range c.parts {
-			open := slices.ContainsFunc(list, func(o Conflict) bool {
-				return o.File == c.File && o.Kind == c.Kind && slices.Contains(o.parts, part)
-			})
-			if open != every {
-				return open
-			}
-		}
-		return every
-	}
 	for i := range is {
-		if !has(was, &is[i], true) {
+		if !is[i].openIn(was, true) {
 			step.came = append(step.came, is[i])
 		}
 	}
 	for i := range was {
-		if !has(is, &was[i], false) {
+		if !was[i].openIn(is, false) {
 			step.went++
 		}
 	}

@@ -71,6 +71,29 @@ var found = []struct{ name, story string }{
 		again = rollback back back
 		rm = edit again: k=1
 		deps rm: again`},
+	{"a file that one side alone touched meets another only where all is united", `
+		a = new p=1 z=1
+		mv = edit a: q=1 z=1 p>q
+		k = edit mv: p=2 q=1 z=1
+		one = edit k: p=2! q=1,2 z=1
+		rm = edit k: p=2 z=1
+		back = rollback rm mv
+		show back: p=2 z=1
+		show one + back: p=2! p~=1,2 z=1 {life p~; name p~} or p=1,2 p~=2! z=1 {life p; name p~}`},
+	{"what a change settled is settled by the one that amends it", `
+		a = new e=1 f=1
+		rm = edit a: e=1
+		x = edit a: e=1 f=2
+		keep = settle rm + x: e=1 f=2 g=1
+		show keep: e=1 f=2 g=1
+		again = amend keep: e=1 f=2 g=2
+		show again: e=1 f=2 g=2
+		mv = edit a: m=1 f=1 e>m
+		mv2 = edit a: n=1 f=1 e>n
+		place = settle mv + mv2: f=9 o=1 m>o n>o
+		show place: f=9 o=1
+		other = amend place: f=8 o=1
+		show other: f=8 o=1`},
 	{"two files and a directory at one name", `
 		a = new e=1
 		x = edit a: e=1 k=1

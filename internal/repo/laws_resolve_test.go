@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"testing"
 )
 
@@ -62,13 +61,6 @@ func easySide(c Conflict) int {
 	return 0
 }
 
-// has tells whether a conflict is still open: all or some of what it is made of.
-func has(cs []Conflict, c Conflict) bool {
-	return slices.ContainsFunc(cs, func(o Conflict) bool {
-		return o.File == c.File && o.Kind == c.Kind && slices.ContainsFunc(o.parts, func(p string) bool { return slices.Contains(c.parts, p) })
-	})
-}
-
 // A resolution closes what it decides and nothing else, holds under any later change that is apart, and what it closed is open again when
 // it is taken away.
 func TestResolutionClosesExactlyWhatItDecides(t *testing.T) {
@@ -82,12 +74,12 @@ func TestResolutionClosesExactlyWhatItDecides(t *testing.T) {
 		}
 		is, err := m.r.Conflicts(res.State)
 		check(m.t, err)
-		if has(is, c) {
+		if c.openIn(is, false) {
 			m.fail("%s of %s is decided, and open", c.Kind, c.Path)
 		}
 		for _, o := range was {
 			apart := o.File != c.File && o.Place != c.Place && c.Kind != "name" && o.Kind != "name"
-			if apart && !has(is, o) {
+			if apart && !o.openIn(is, false) {
 				m.fail("%s of %s was decided, and %s of %s is closed", c.Kind, c.Path, o.Kind, o.Path)
 			}
 		}
@@ -112,7 +104,7 @@ func (m *mirror) holds(base StateRef, res *CommitResult, c Conflict) {
 	now, p := m.here()
 	cs, err := m.r.Conflicts(now)
 	check(m.t, err)
-	if has(cs, c) {
+	if c.openIn(cs, false) {
 		m.fail("%s of %s was decided, and a later change opens it", c.Kind, c.Path)
 	}
 	decided := pictureOf(m.t, m.r, res.State)

@@ -43,6 +43,8 @@ type Repo struct {
 	retired  []*state.Blocks // damaged ones, from which trees may still be read
 	renewals atomic.Uint32   // how often the trees were begun anew
 	writing  bool            // a transaction is under way that did not commit yet
+	frontier map[uint32]bool // states on which an import goes on: their trees stay
+	kept     *keptWeaves     // of an import; nil otherwise
 
 	manifest *worktree.Manifest
 	settings *settings

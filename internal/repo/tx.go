@@ -208,6 +208,9 @@ func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
 	for _, root := range roots[:min(len(roots), recentTrees)] {
 		named[root.State] = true
 	}
+	for s := range r.frontier {
+		named[s] = true
+	}
 	for _, s := range v.Bookmarks {
 		named[s] = true
 	}
