@@ -155,10 +155,8 @@ func (r *Repo) keepView(k *store.Keep, v *store.View) error {
 	for _, h := range signed {
 		keep(h)
 	}
-	for _, key := range []string{keptDiscarded, keptMoves} {
-		if b := v.Kept[key]; len(b) == len(change.Hash{}) {
-			keep(change.Hash(b))
-		}
+	if b := v.Kept[keptDiscarded]; len(b) == len(change.Hash{}) {
+		keep(change.Hash(b))
 	}
 	list, err := r.asideOf(v.Kept[keptDiscarded])
 	if err != nil {
