@@ -96,7 +96,12 @@ func (k *torturer) start(after time.Duration, args []string) (wait func()) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {
-		k.t.Fatal(err)
+		defer cancel()
+		if ctx.Err() == nil {
+			k.t.Fatal(err)
+		}
+		k.count["killed"]++ // before it began
+		return func() {}
 	}
 	return func() {
 		err := cmd.Wait()
