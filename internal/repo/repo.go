@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/sign"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/vfs"
@@ -50,6 +51,9 @@ type Repo struct {
 
 	manifest *worktree.Manifest
 	settings *settings
+	signer   sign.Signer     // once it was opened
+	policy   *sign.Policy    // once it was read
+	signed   *lateSignatures // once they were read
 }
 
 // Open finds the repository whose working copy holds dir.
