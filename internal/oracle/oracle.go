@@ -62,10 +62,13 @@ type Change struct {
 // World holds every change ever recorded. A change's number is above those of what it depends on.
 type World struct {
 	Changes []*Change
-	rng     *rand.Rand
-	text    map[Line]string
-	class   map[Line]string // of a line: what its twins share with it
-	loose   loose
+	// Align pairs an old text with a new one: the new one's lines, and for each of the old which of these it stays as, or -1. The algebra
+	// leaves open which of all good ways it is. Nil: the new lines as they come, by Match.
+	Align func(old, now []string) (lines []string, stays []int)
+	rng   *rand.Rand
+	text  map[Line]string
+	class map[Line]string // of a line: what its twins share with it
+	loose loose
 }
 
 // loose puts back a first wording of one definition each, so that a test can see the laws find it out.

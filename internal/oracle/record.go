@@ -95,8 +95,14 @@ func (r *recorder) segment(l, end Line, items []Item, want []string) error {
 		}
 		h = &Hunk{Span: Span{L: at}}
 	}
+	var stays []int
+	if r.w.Align != nil {
+		want, stays = r.w.Align(texts, want)
+	} else {
+		stays = Match(texts, want)
+	}
 	after, next := l, 0
-	for i, to := range Match(texts, want) {
+	for i, to := range stays {
 		x := kept[i]
 		if to < 0 {
 			if r.shown[x] { // with its twins, even those that do not count just now

@@ -25,6 +25,7 @@ type Region struct {
 // Side is what one party of a region shows.
 type Side struct {
 	Name string
+	By   []uint32 // its latest participants, by hash; none of one that shows everything
 	view *View
 }
 
@@ -51,15 +52,23 @@ func (v *View) Regions() []*Region {
 	return out
 }
 
-// Name is that of the region's least hunk by hash, whatever else is open.
-func (r *Region) Name() string {
-	var names []string
+// Least is the region's least hunk by hash, which it is named by, whatever else is open.
+func (r *Region) Least() Act {
+	least := r.Pairs[0][0]
 	for _, p := range r.Pairs {
 		for _, a := range p {
-			names = append(names, fmt.Sprintf("%06x.%d", r.whole.w.Changes[a.Change].Hash, a.Hunk))
+			if r.whole.w.Less(a.Change, least.Change) || a.Change == least.Change && a.Hunk < least.Hunk {
+				least = a
+			}
 		}
 	}
-	return slices.Min(names)
+	return least
+}
+
+// Name is that of the region.
+func (r *Region) Name() string {
+	a := r.Least()
+	return fmt.Sprintf("%06x.%d", r.whole.w.Changes[a.Change].Hash, a.Hunk)
 }
 
 func (r *Region) has(c uint32) bool {
@@ -116,7 +125,8 @@ func (r *Region) divide() {
 				}
 			}
 		}
-		r.Sides = append(r.Sides, &Side{r.nameOf(side), v.w.Look(v.Order, v.In.Minus(out))})
+		by := r.latest(side)
+		r.Sides = append(r.Sides, &Side{r.nameOf(by), by, v.w.Look(v.Order, v.In.Minus(out))})
 	}
 	r.base = v.w.Look(v.Order, v.In.Minus(r.builds))
 }
@@ -158,13 +168,22 @@ func (r *Region) surpassed(c uint32, others []uint32) bool {
 	return slices.ContainsFunc(others, func(p uint32) bool { return r.has(p) && r.whole.w.Changes[p].Past[c] })
 }
 
-// nameOf names a side by its latest participants.
-func (r *Region) nameOf(side []uint32) string {
-	var names []string
+// latest are a side's latest participants.
+func (r *Region) latest(side []uint32) (out []uint32) {
 	for _, q := range side {
 		if r.has(q) && !r.surpassed(q, side) {
-			names = append(names, fmt.Sprintf("%x", r.whole.w.Changes[q].Hash))
+			out = append(out, q)
 		}
+	}
+	slices.SortFunc(out, func(a, b uint32) int { return int(r.whole.w.Changes[a].Hash) - int(r.whole.w.Changes[b].Hash) })
+	return out
+}
+
+// nameOf names a side.
+func (r *Region) nameOf(by []uint32) string {
+	var names []string
+	for _, q := range by {
+		names = append(names, fmt.Sprintf("%x", r.whole.w.Changes[q].Hash))
 	}
 	slices.Sort(names)
 	return strings.Join(names, "+")
@@ -207,7 +226,7 @@ func (r *Region) bound() {
 		r.First, r.Last = r.grow(r.First, -1), r.grow(r.Last, 1)
 	}
 	if lost {
-		r.Sides = append(r.Sides, &Side{"all", v})
+		r.Sides = append(r.Sides, &Side{"all", nil, v})
 	}
 }
 

@@ -140,7 +140,87 @@ var commands = []command{
 		ignoreBin(t, w)
 		w.with(t, func(r *Repo) error { return untrackBin(context.Background(), r) })
 	}},
+	{name: "merge", from: parted, run: mergeSide},
+	{name: "merge that moves along", from: parted, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Merge(ctx, "moved", MergeOptions{Follow: true, Time: at(2000)})
+		return err
+	}},
+	{name: "pick", from: parted, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Pick(ctx, []string{"side"}, PickOptions{})
+		return err
+	}},
+	{name: "unrecord", from: settled, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Unrecord(ctx, []string{"main~1"}, UnrecordOptions{WithDependents: true})
+		return err
+	}},
+	{name: "unrecord that leaves the files", from: settled, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Unrecord(ctx, []string{"main"}, UnrecordOptions{KeepFiles: true})
+		return err
+	}},
+	{name: "rollback", from: settled, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Rollback(ctx, "main", RollbackOptions{Time: at(2000)})
+		return err
+	}},
+	{name: "undo of a merge", from: parted, run: undo, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return mergeSide(context.Background(), r) })
+	}},
+	{name: "resolve", from: parted, late: true, run: takeFirst, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return mergeSide(context.Background(), r) })
+	}},
+	{name: "commit of a resolution", from: parted, run: commitAll, prepare: func(t testing.TB, w *world) {
+		w.with(t, func(r *Repo) error { return mergeSide(context.Background(), r) })
+		w.with(t, func(r *Repo) error { return takeFirst(context.Background(), r) })
+	}},
+	{name: "amend of an earlier change", from: settled, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Amend(ctx, "main~2", AmendOptions{})
+		return err
+	}, prepare: func(t testing.TB, w *world) {
+		put(t, w.mem, "new", "unrecorded\n")
+		put(t, w.mem, "d/bin", binary5000+"more")
+	}},
+	{name: "reword", from: settled, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Reword(ctx, "main~1", RewriteOptions{Message: "said better"})
+		return err
+	}},
+	{name: "squash", from: settled, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Squash(ctx, []string{"main", "main~1"}, RewriteOptions{})
+		return err
+	}},
+	{name: "split", from: settled, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Split(ctx, "main", SplitOptions{Paths: []string{"d"}, Messages: [2]string{"d", "the rest"}})
+		return err
+	}},
 	{name: "config", from: settled, run: func(_ context.Context, r *Repo) error { return r.ConfigSet("user.name", "Grace", false) }},
+}
+
+// parted is settled with bookmarks of others: one edits what the current one edits, one moves a directory.
+func parted(t testing.TB) *world {
+	w := settled(t)
+	to := func(bookmark string) {
+		w.with(t, func(r *Repo) error { return checkout(bookmark)(context.Background(), r) })
+	}
+	to("side")
+	put(t, w.mem, "a", lines(0, 12)+"theirs\n"+lines(14, 33))
+	put(t, w.mem, "d/b", lines(0, 5)+"more\n")
+	w.commit(t, "fourth")
+	w.with(t, func(r *Repo) error { return r.SetBookmark("moved", w.moments[1].state, false) })
+	to("moved")
+	w.with(t, func(r *Repo) error { return r.Move(context.Background(), "d", "e") })
+	w.commit(t, "fifth")
+	to("main")
+	put(t, w.mem, "d/fresh", "beneath\n")
+	w.commit(t, "sixth")
+	return w
+}
+
+func mergeSide(ctx context.Context, r *Repo) error {
+	_, err := r.Merge(ctx, "side", MergeOptions{})
+	return err
+}
+
+func takeFirst(ctx context.Context, r *Repo) error {
+	_, err := r.Resolve(ctx, ResolveOptions{Paths: []string{"a"}, Take: []string{"1"}})
+	return err
 }
 
 func commitAll(ctx context.Context, r *Repo) error {

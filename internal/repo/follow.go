@@ -9,7 +9,7 @@ import (
 )
 
 // follow records that strays move where the directory went that they were put beneath.
-func (t *tx) follow(on StateRef, strays []Stray, author change.Person) (next StateRef, made *ChangeInfo, err error) {
+func (t *tx) follow(on StateRef, strays []Stray, author change.Person, at *change.Time) (next StateRef, made *ChangeInfo, err error) {
 	r := t.r
 	tree, err := r.tree(on.Num)
 	if err != nil {
@@ -19,7 +19,7 @@ func (t *tx) follow(on StateRef, strays []Stray, author change.Person) (next Sta
 	if err != nil {
 		return StateRef{}, nil, err
 	}
-	c := &change.Change{Author: author, Time: timeOr(nil), Message: fmt.Sprintf("Move %s after the directory that went", safepath.Quote(strays[0].Path))}
+	c := &change.Change{Author: author, Time: timeOr(at), Message: fmt.Sprintf("Move %s after the directory that went", safepath.Quote(strays[0].Path))}
 	if len(strays) > 1 {
 		c.Message = fmt.Sprintf("Move %d files after the directories that went", len(strays))
 	}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/weave"
 )
@@ -26,7 +25,10 @@ func (f *fuse) finish() (state.Tree, error) {
 		return state.Tree{}, err
 	}
 	at := map[string]state.Edit{} // what stands at each path that is touched
-	var lost []state.FileEdit     // of files that stand nowhere before and after
+	for i := range f.plain {
+		at[f.plain[i].Path] = f.plain[i]
+	}
+	var lost []state.FileEdit // of files that stand nowhere before and after
 	for _, x := range f.files {
 		from, to := "", ""
 		if x.was.alive && !x.was.hidden {
@@ -44,7 +46,7 @@ func (f *fuse) finish() (state.Tree, error) {
 			case x.hidden:
 				e.Hide = x.entry.Path
 			default:
-				e.By, e.TombWeave, e.TombActs = x.by, x.entry.Weave, x.entry.Acts
+				e.By, e.TombWeave, e.TombActs, e.TombPath = x.by, x.entry.Weave, x.entry.Acts, x.entry.Path
 			}
 			at[from] = e
 		}
@@ -122,34 +124,14 @@ func (f *fuse) nowDisputed() []state.Dispute {
 	return out
 }
 
-// take has a file as another tree does: no change that this tree has and that one lacks touches it.
-func (f *fuse) take(id change.FileID, from state.Tree, disputes []state.Dispute) error {
-	w, err := wasIn(from, disputes, id)
-	if err != nil {
-		return err
-	}
-	x, err := f.file(id)
-	if err != nil {
-		return err
-	}
+// takeAs has a file as another tree does, which knows all of it that this one does.
+func (x *fused) takeAs(w *was) {
 	x.exists, x.entry, x.kinds, x.by, x.judged = w.alive, w.entry, w.kinds, w.by, true
 	x.weave, x.newWeave, x.newActs, x.cutActs, x.actsRef = nil, false, 0, false, w.entry.Acts
-	return nil
 }
 
 // unite has a file with what both this tree and another know of it.
-func (f *fuse) unite(id change.FileID, from state.Tree, disputes []state.Dispute) error {
-	w, err := wasIn(from, disputes, id)
-	if err != nil || !w.known {
-		return err
-	}
-	x, err := f.file(id)
-	if err != nil {
-		return err
-	}
-	if !x.was.known {
-		return f.take(id, from, disputes)
-	}
+func (f *fuse) unite(x *fused, w *was) error {
 	x.judged = false
 	theirs, err := f.actsOf(w.entry.Acts)
 	if err != nil {
@@ -166,7 +148,7 @@ func (f *fuse) unite(id change.FileID, from state.Tree, disputes []state.Dispute
 	if err := f.load(x); err != nil {
 		return err
 	}
-	o := fused{id: id, exists: w.alive, entry: w.entry}
+	o := fused{id: x.id, exists: w.alive, entry: w.entry}
 	if err := f.load(&o); err != nil {
 		return err
 	}

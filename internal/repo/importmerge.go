@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/diff"
@@ -56,7 +57,7 @@ func (im *Importer) unite(a, b *grownState) (*grownState, error) {
 		return g, err
 	}
 	g.hash = a.hash
-	g.ref, err = im.t.putStep(a.ref, &g.hash, list(b.set.Minus(*a.set)), true)
+	g.ref, err = im.t.putStep(a.ref, &g.hash, slices.Collect(b.set.Minus(*a.set).All()), true)
 	return g, err
 }
 
@@ -72,27 +73,19 @@ func (r *Repo) uniteGrown(a, b *grownState) (*grownState, error) {
 	g := &grownState{hash: a.hash}
 	all := a.set.Union(*b.set)
 	g.set = &all
-	listA, listB := list(onlyA), list(onlyB)
-	base, from, less, more := a.tree, b.tree, listB, listA
-	if len(listB) > len(listA) {
-		base, from, less, more = b.tree, a.tree, listA, listB
+	base, from := a.tree, b.tree
+	if onlyB.Len() > onlyA.Len() {
+		base, from = b.tree, a.tree
 	}
 	f, err := r.newFuse(base, r.newReach())
 	if err != nil {
 		return nil, err
 	}
-	if err := f.uniteWith(from, less, more); err != nil {
+	if err := f.uniteWith(from); err != nil {
 		return nil, err
 	}
 	g.tree, err = f.finish()
 	return g, err
-}
-
-func list(s state.Set) (out []uint32) {
-	for n := range s.All() {
-		out = append(out, n)
-	}
-	return out
 }
 
 // wants lists what a merge shall have where its union may show something else, beside what it differs in from its first parent.

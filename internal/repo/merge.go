@@ -9,8 +9,9 @@ import (
 
 // MergeOptions say how a state is merged.
 type MergeOptions struct {
-	DryRun bool // say what would happen, and change nothing
-	Follow bool // move along what others added beneath a directory that was moved
+	DryRun bool         // say what would happen, and change nothing
+	Time   *change.Time // of the change that says so; nil: now
+	Follow bool         // move along what others added beneath a directory that was moved
 }
 
 // Merge unites what the working copy stands on with another state: afterwards it has the changes of both.
@@ -47,6 +48,9 @@ func (t *tx) merge(ctx context.Context, rev string, opt MergeOptions, author cha
 	if res.Came = theirs; len(theirs) == 0 {
 		return nil, &Error{Text: "nothing to merge: all changes of " + safepath.Quote(rev) + " are here already", No: true}
 	}
+	if res.Replaced, res.Needed, err = r.replaced(from, other, ours, theirs); err != nil {
+		return nil, err
+	}
 	next, err := t.unite(from, other)
 	if err != nil {
 		return nil, err
@@ -55,7 +59,7 @@ func (t *tx) merge(ctx context.Context, rev string, opt MergeOptions, author cha
 		return nil, err
 	}
 	if opt.Follow && len(res.Strays) > 0 {
-		if next, res.Made, err = t.follow(next, res.Strays, author); err != nil {
+		if next, res.Made, err = t.follow(next, res.Strays, author, opt.Time); err != nil {
 			return nil, err
 		}
 		res.Followed = res.Made.Num

@@ -45,6 +45,14 @@ func (n *needs) act(x *fused, writes change.Writes, edits, dead bool) error {
 			n.deps = append(n.deps, d.Change)
 		}
 	}
+	if edits && writes&change.WritesBody == 0 && !all {
+		// What an edit leaves open it builds on.
+		for _, p := range state.Judge(deeds, n.f.history(x)).Pairs {
+			if p.Kinds&state.DisputedBody != 0 {
+				n.deps = append(n.deps, p.A, p.B)
+			}
+		}
+	}
 	return nil
 }
 
@@ -73,7 +81,7 @@ func (n *needs) claim(x *fused, path string) error {
 			continue
 		}
 		if overlaps(d.Place, path) {
-			if err := n.placers(d.File); err != nil {
+			if err := n.placers(d.File, path); err != nil {
 				return err
 			}
 		}
@@ -89,7 +97,7 @@ func (n *needs) claim(x *fused, path string) error {
 			return err
 		}
 		if ok && e.File != x.id {
-			if err := n.placers(e.File); err != nil {
+			if err := n.placers(e.File, path); err != nil {
 				return err
 			}
 		}
@@ -98,7 +106,7 @@ func (n *needs) claim(x *fused, path string) error {
 		if e.Path == path || e.File == x.id {
 			return nil
 		}
-		return n.placers(e.File)
+		return n.placers(e.File, path)
 	})
 }
 
@@ -122,8 +130,8 @@ func overlaps(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b) && a[len(b)] == '/' || strings.HasPrefix(b, a) && b[len(a)] == '/'
 }
 
-// placers adds all that acts on a file's place.
-func (n *needs) placers(id change.FileID) error {
+// placers adds who put a file at a path, above or beneath, or took it away from there.
+func (n *needs) placers(id change.FileID, path string) error {
 	w, err := wasIn(n.f.base, n.f.disputes, id)
 	if err != nil {
 		return err
@@ -138,7 +146,11 @@ func (n *needs) placers(id change.FileID) error {
 		if err != nil {
 			return err
 		}
-		if d.Did.Writes&(change.WritesPlace|change.Gone) != 0 {
+		places, err := n.f.r.leaves(d.Did, true)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(places, func(p string) bool { return overlaps(p, path) }) {
 			n.deps = append(n.deps, a.Change)
 		}
 	}
@@ -183,12 +195,19 @@ func (n *needs) gone(c uint32, path string) error {
 		if err != nil {
 			return err
 		}
-		if !ok || at.Alive || !overlaps(at.Path, path) {
+		if !ok || at.Alive {
 			continue
 		}
 		w, err := wasIn(n.f.base, n.f.disputes, did.ID)
 		if err != nil {
 			return err
+		}
+		v, _, err := n.f.r.verdict(did.ID, &w.entry, n.f.h)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(v.Place, func(d *state.Deed) bool { return overlaps(d.Did.Path, path) }) {
+			continue
 		}
 		x := &fused{id: did.ID, was: w, entry: w.entry}
 		if x.acts, err = n.f.actsOf(w.entry.Acts); err != nil {

@@ -143,16 +143,27 @@ func (w *work) stay(x *fused, path string) (changed bool) {
 // settleConflicts decides the conflicts that a person settled as the working copy has them.
 func (w *work) settleConflicts(h *reach) error {
 	settled := settledIn(w.t.view)
-	if len(settled) == 0 {
+	if len(settled) == 0 && !w.opt.Amend {
 		return nil
 	}
 	all, err := w.t.r.conflictsIn(w.tree, h, nil)
 	if err != nil {
 		return err
 	}
+	var left []Conflict // what the change that is replaced left open
+	if w.opt.Amend {
+		tip, err := w.t.r.tree(w.base.Num)
+		if err != nil {
+			return err
+		}
+		if left, err = w.t.r.conflictsIn(tip, h, nil); err != nil {
+			return err
+		}
+	}
 	for i := range all {
 		c := &all[i]
-		if !slices.Contains(settled, c.ID) {
+		amended := w.opt.Amend && !c.openIn(left, false)
+		if !amended && !slices.Contains(settled, c.ID) {
 			continue
 		}
 		x, err := w.before.file(c.File)
@@ -167,8 +178,8 @@ func (w *work) settleConflicts(h *reach) error {
 }
 
 func (w *work) settleOne(c *Conflict, x *fused) error {
-	if c.Kind == "text" || w.gone(x.id) {
-		return nil // the text says it
+	if c.Kind == "text" || c.Kind != "name" && w.gone(x.id) {
+		return nil // the text says it, or nothing is left to say
 	}
 	switch c.Kind {
 	case "place":
@@ -360,16 +371,14 @@ func (w *work) correct(after *fuse) (again bool, err error) {
 		if !want {
 			continue
 		}
-		newly := (len(x.meets) > 0 || x.dir) && !sameMeeting(disputeOf(w.before.disputes, id), x)
+		others, newly := newMeetings(disputeOf(w.before.disputes, id), x)
 		if was.was.known && (!x.exists || x.hidden || x.shown != path || newly && x.entry.Path != path) {
 			put(was, path)
 		}
-		if newly {
-			for _, m := range x.meets {
-				o := after.files[m]
-				if path, want := w.wanted(old(m)); want && o != nil && o.entry.Path != path {
-					put(old(m), path)
-				}
+		for _, m := range others {
+			o := after.files[m]
+			if path, want := w.wanted(old(m)); want && o != nil && o.entry.Path != path {
+				put(old(m), path)
 			}
 		}
 	}
@@ -386,9 +395,17 @@ func (w *work) correct(after *fuse) (again bool, err error) {
 	return again, nil
 }
 
-// sameMeeting: a file meets the same others at its name as before.
-func sameMeeting(d *state.Dispute, x *fused) bool {
-	return d != nil && d.Kinds&state.DisputedName != 0 && d.Dir == x.dir && slices.Equal(d.Meets, x.meets) && d.Place == x.entry.Path
+// newMeetings lists the files that a file meets at its name and did not before, and tells whether there are any or a directory is.
+func newMeetings(d *state.Dispute, x *fused) (others []change.FileID, newly bool) {
+	if d == nil || d.Kinds&state.DisputedName == 0 {
+		return x.meets, len(x.meets) > 0 || x.dir
+	}
+	for _, m := range x.meets {
+		if !slices.Contains(d.Meets, m) {
+			others = append(others, m)
+		}
+	}
+	return others, len(others) > 0 || x.dir && !d.Dir
 }
 
 // confirm puts those who stay when a meeting of names ends where they stay.

@@ -56,6 +56,8 @@ func BenchmarkLongHistory(b *testing.B) {
 		{"dependents", func() error { _, err := r.Dependents(changes/2, last, false); return err }},
 		{"all deps", func() error { _, err := r.Deps(changes-1, true); return err }},
 		{"op show", func() error { _, err := r.ShowOp(1); return err }},
+		{"goneWith, recent", func() error { _, err := r.goneWith(last, []uint32{changes - 5}); return err }},
+		{"goneWith, old", func() error { _, err := r.goneWith(last, []uint32{5}); return err }},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			for b.Loop() {

@@ -1,8 +1,13 @@
 package repo
 
 import (
+	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"testing"
+
+	"github.com/oxy-vcs/oxy/internal/state"
 )
 
 // The sets behind where and compare are those that the logs tell.
@@ -74,4 +79,44 @@ func checkCompare(t *testing.T, r *Repo, a, b StateRef, sets map[uint32]map[uint
 	if (a.ID == b.ID) != (len(c.OnlyA)+len(c.OnlyB) == 0) {
 		t.Fatalf("states %d and %d: the ids tell something else", a.Num, b.Num)
 	}
+}
+
+// The set of a state is kept beside its tree now and then; it is the log's all the same, also after an unrecord.
+func TestKeptSets(t *testing.T) {
+	w := born(t)
+	w.commit(t, "first")
+	ctx := context.Background()
+	w.with(t, func(r *Repo) error {
+		_, err := transact(r, func(x *tx) (bool, error) {
+			if err := x.keepSet(x.before, 1); err != nil {
+				return false, err
+			}
+			return true, x.commit("checkpoint")
+		})
+		return err
+	})
+	for i := range 3 {
+		put(t, w.mem, "a", lines(0, 20+i))
+		w.commit(t, fmt.Sprint(i))
+	}
+	w.with(t, func(r *Repo) error {
+		base, err := r.Base()
+		check(t, err)
+		id := r.store.ChangeID(2).String()
+		_, err = r.Unrecord(ctx, []string{id}, UnrecordOptions{WithDependents: true})
+		check(t, err)
+		now, err := r.Base()
+		check(t, err)
+		if kept, ok, err := r.keptSet(0); !ok || err != nil || !kept.Equal(state.NewSet(0)) {
+			t.Errorf("kept: %v %v %v", kept, ok, err)
+		}
+		for _, s := range []StateRef{base, now} {
+			set, err := r.setOf(s.Num)
+			check(t, err)
+			if got, want := slices.Collect(set.All()), slices.Sorted(maps.Keys(changesOf(t, r, s))); !slices.Equal(got, want) {
+				t.Errorf("state %d has %v, not %v", s.Num, want, got)
+			}
+		}
+		return nil
+	})
 }

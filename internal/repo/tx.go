@@ -19,6 +19,7 @@ const (
 	keptUndo      = "undo"      // of an undo or a redo: the number of the operation whose view it brought back
 	keptRedo      = "redo"      // of an undo or a redo: the number of the operation whose view the next redo brings back
 	keptSettled   = "settled"   // conflicts that a person decided: the next record says so
+	keptMoves     = "moves"     // of a resolve: the working files that it moved
 	keptDiscarded = "discarded" // of a discard: the contents that it took, to bring back; of an undo: those in their place
 )
 
@@ -28,10 +29,11 @@ const lockTries = 60
 // tx is a transaction of the store with what repo derives from it.
 type tx struct {
 	*store.Tx
-	r    *Repo
-	view *store.View // to alter
-	made []made      // the changes put here, by number
-	hint []byte      // where the trees were when it began; once the operation stands, the store forgets it
+	r      *Repo
+	view   *store.View // to alter
+	made   []made      // the changes put here, by number
+	before uint32      // the state that the working copy stood on
+	hint   []byte      // where the trees were when it began; once the operation stands, the store forgets it
 
 	acknowledged bool
 }
@@ -74,8 +76,9 @@ func (r *Repo) begin() (*tx, error) {
 	v = v.Clone()
 	delete(v.Kept, keptUndo)
 	delete(v.Kept, keptRedo)
+	delete(v.Kept, keptMoves)
 	delete(v.Kept, keptDiscarded)
-	return &tx{Tx: t, r: r, view: v, hint: r.store.Hint()}, nil
+	return &tx{Tx: t, r: r, view: v, before: baseOf(v), hint: r.store.Hint()}, nil
 }
 
 // commit acknowledges the transaction: after it, whatever else fails, the operation is done.
@@ -153,6 +156,10 @@ func (t *tx) flushTrees() ([]byte, error) {
 			r.blocks = next
 			b = next
 		}
+	}
+	// Of the state before: this one's is not known to the store yet.
+	if err := t.keepSet(t.before, setEvery); err != nil {
+		return nil, err
 	}
 	h, err := b.Flush()
 	if err != nil {

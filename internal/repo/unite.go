@@ -62,26 +62,33 @@ func (t *tx) unite(a, b StateRef) (StateRef, error) {
 	done := r.opt.Timings.Phase("unite trees")
 	defer done(0)
 	// The tree of the side that knows more is built on.
-	base, from, less, more := treeA, treeB, onlyB, onlyA
+	base, from := treeA, treeB
 	if len(onlyB) > len(onlyA) {
-		base, from, less, more = treeB, treeA, onlyA, onlyB
+		base, from = treeB, treeA
 	}
-	f, err := r.newFuse(base, t.r.newReach())
+	f, err := r.newFuse(base, r.newReach())
 	if err != nil {
 		return StateRef{}, err
 	}
-	if err := f.uniteWith(from, less, more); err != nil {
+	if err := f.uniteWith(from); err != nil {
 		return StateRef{}, err
 	}
 	return next, t.keepTree(next, f)
 }
 
-// uniteWith takes in another tree: less are the changes that it alone has, more those that base alone has.
-func (f *fuse) uniteWith(from state.Tree, less, more []uint32) error {
+// uniteWith takes in another tree. What the two know of a file tells by itself whether one side knows less: then the other's is
+// the union's, and no change is read.
+func (f *fuse) uniteWith(from state.Tree) error {
 	disputes, err := from.Disputes()
 	if err != nil {
 		return err
 	}
+<<<<<<< HEAD
+	ids := map[change.FileID]bool{} // files to look at whole
+	for _, ds := range [][]state.Dispute{f.disputes, disputes} {
+		for i := range ds {
+			ids[ds[i].File] = true
+=======
 	theirs, err := f.r.touchedBy(less)
 	if err != nil {
 		return err
@@ -100,10 +107,55 @@ func (f *fuse) uniteWith(from state.Tree, less, more []uint32) error {
 			err = f.unite(id, from, disputes)
 		} else {
 			err = f.take(id, from, disputes)
+>>>>>>> gitimport
 		}
-		if err != nil {
+	}
+	places := map[string]bool{} // where files meet, or are shown in another's stead
+	for _, ds := range [][]state.Dispute{f.disputes, disputes} {
+		for i := range ds {
+			places[ds[i].Place], places[ds[i].Shown] = true, true
+		}
+	}
+	err = state.Diff(f.base, from, func(old, new *state.Entry) error {
+		if old == nil || new == nil || old.File != new.File || places[old.Path] || ids[old.File] {
+			for _, e := range []*state.Entry{old, new} {
+				if e != nil {
+					ids[e.File] = true
+				}
+			}
+			return nil
+		}
+		knows, err := f.r.knowsMore(old, new)
+		switch {
+		case err != nil:
+			return err
+		case knows == knowsApart:
+			ids[old.File] = true
+		case knows == knowsMore:
+			f.plain = append(f.plain, state.Edit{Path: new.Path, Entry: *new})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = state.DiffFiles(f.base, from, func(id change.FileID) error {
+		ids[id] = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for id := range ids {
+		if err := f.uniteFile(id, from, disputes); err != nil {
 			return err
 		}
+	}
+	f.plain = slices.DeleteFunc(f.plain, func(e state.Edit) bool { return ids[e.Entry.File] })
+	f.united = map[change.FileID]was{}
+	for i := range f.plain {
+		e := &f.plain[i].Entry
+		f.united[e.File] = was{known: true, alive: true, place: e.Path, shown: e.Path, entry: *e}
 	}
 	return state.DiffVacated(f.base, from, func(path string, by []uint32) error {
 		for _, n := range by {
@@ -113,6 +165,73 @@ func (f *fuse) uniteWith(from state.Tree, less, more []uint32) error {
 	})
 }
 
+<<<<<<< HEAD
+// knowledge tells of two things that were made of one file which was made with more.
+type knowledge uint8
+
+const (
+	knowsSame  knowledge = iota
+	knowsMore            // the second adds to the first
+	knowsLess            // the first adds to the second
+	knowsApart           // each may have something that the other has not
+)
+
+// knowsMore compares what two trees know of a file.
+func (r *Repo) knowsMore(a, b *state.Entry) (knowledge, error) {
+	blocks, err := r.openBlocks()
+	if err != nil {
+		return 0, err
+	}
+	text, err := compareChains(a.Weave, b.Weave, blocks.WeaveBuiltOn)
+	if err != nil {
+		return 0, err
+	}
+	acts, err := compareChains(a.Acts, b.Acts, blocks.ActsBuiltOn)
+	if text == knowsSame || text == acts {
+		return acts, err
+	} else if acts == knowsSame {
+		return text, err
+	}
+	return knowsApart, err
+}
+
+func compareChains(a, b state.Ref, builtOn func(ref, on state.Ref) (bool, error)) (knowledge, error) {
+	if a == b {
+		return knowsSame, nil
+	}
+	if more, err := builtOn(b, a); more || err != nil {
+		return knowsMore, err
+	}
+	if less, err := builtOn(a, b); less || err != nil {
+		return knowsLess, err
+	}
+	return knowsApart, nil
+}
+
+// uniteFile has a file with what both trees know of it.
+func (f *fuse) uniteFile(id change.FileID, from state.Tree, disputes []state.Dispute) error {
+	w, err := wasIn(from, disputes, id)
+	if err != nil || !w.known {
+		return err
+	}
+	x, err := f.file(id)
+	if err != nil {
+		return err
+	}
+	if !x.was.known {
+		x.takeAs(&w)
+		return nil
+	}
+	knows, err := f.r.knowsMore(&x.was.entry, &w.entry)
+	switch {
+	case err != nil || knows == knowsLess || knows == knowsSame && (w.alive == x.was.alive):
+		return err
+	case knows == knowsMore:
+		x.takeAs(&w)
+		return nil
+	}
+	return f.unite(x, &w)
+=======
 // touchedBy lists the files on which changes act.
 func (r *Repo) touchedBy(changes []uint32) (map[change.FileID]bool, error) {
 	out := make(map[change.FileID]bool, len(changes))
@@ -141,6 +260,7 @@ func (r *Repo) eachTouched(changes []uint32, fn func(change.FileID)) error {
 		}
 	}
 	return nil
+>>>>>>> gitimport
 }
 
 // keepTree stores the tree that a fuse makes as that of a state.

@@ -16,6 +16,7 @@ type Edit struct {
 	// the file's ordinal there, and keeps TombWeave and TombActs in case it comes back.
 	By                  change.FileID
 	TombWeave, TombActs Ref
+	TombPath            string // where it would stand, if that is not Path
 	// With Forget it leaves nothing, as when the change that added it is taken away.
 	Forget bool
 	// With Hide it exists on, hidden, and this is the path where it would stand. WithDisputes must then say what it is.
@@ -88,6 +89,9 @@ func (t Tree) Edit(edits []Edit) (Tree, error) {
 // left says what becomes of the file that stood at an edit's path, unless it stands elsewhere.
 func (e *Edit) left(old *Entry) fileOp {
 	item := fileItem{file: old.File, path: old.Path, status: fileGone, by: e.By, weave: e.TombWeave, acts: e.TombActs}
+	if e.TombPath != "" {
+		item.path = e.TombPath
+	}
 	if e.Hide != "" {
 		item = fileItem{file: old.File, path: e.Hide, status: fileHidden}
 	}

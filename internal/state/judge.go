@@ -62,6 +62,11 @@ func (a act) sameEffect(b act) bool {
 	if a.Undoes || b.Undoes {
 		return a.Undoes && b.Undoes && a.Undone == b.Undone
 	}
+	return sameValue(a, b)
+}
+
+// sameValue: of what two acts on one register speak of.
+func sameValue(a, b act) bool {
 	switch a.reg {
 	case regPlace:
 		return a.Did.Path == b.Did.Path
@@ -70,6 +75,11 @@ func (a act) sameEffect(b act) bool {
 	}
 	x, y := a.kind(), b.kind()
 	return x == y && (x == change.Text || a.Did.Size == b.Did.Size && a.Did.Content == b.Did.Content)
+}
+
+// ofText: what such acts mean beside each other the weave says.
+func (a act) ofText() bool {
+	return a.reg == regEdit || a.reg == regBody && !a.Undoes && a.Did.Kind == change.Text
 }
 
 // kind is what an act on the body makes of it.
@@ -94,7 +104,10 @@ type Verdict struct {
 	// BodyText says that text is shown: the first of Body is an edit, or made it text.
 	BodyText bool
 	Pairs    []Pair // open ones, in order
-	GoneBy   *Deed  // of a file that does not exist: who removed it, the one of least hash
+	// Divided are values that stand unlike the one that is shown, and of which no pair speaks: A is the deed that is shown, B the other.
+	// Only undoings bring that about.
+	Divided []Pair
+	GoneBy  *Deed // of a file that does not exist: who removed it, the one of least hash
 }
 
 // Several reports whether more than one value stands in a register.
@@ -111,9 +124,12 @@ func (v *Verdict) writes() (n int) {
 	return n
 }
 
-// Kinds sums up what the open pairs differ in.
+// Kinds sums up what is left to decide.
 func (v *Verdict) Kinds() (k Disputed) {
 	for _, p := range v.Pairs {
+		k |= p.Kinds
+	}
+	for _, p := range v.Divided {
 		k |= p.Kinds
 	}
 	return k
@@ -129,6 +145,8 @@ func Judge(deeds []Deed, past Past) *Verdict {
 	v.Exists = j.exists(v.Pairs)
 	if !v.Exists {
 		v.GoneBy = j.goneBy()
+	} else {
+		v.Divided = j.divided(v)
 	}
 	first := v.Body[0]
 	v.BodyText = first.Did.Writes&change.WritesBody == 0 || first.Did.Kind == change.Text
@@ -139,8 +157,8 @@ type judge struct {
 	past    Past
 	deeds   []Deed
 	acts    []act
-	ops     []act // of these, without edits: there may be thousands
-	removed []act // of these, that say the file does not exist
+	ops     []act           // of these, without edits: there may be thousands
+	removed []act           // of these, that say the file does not exist
 	live    map[uint32]bool // of each change of the deeds
 	undoers map[uint32][]uint32
 	// plain: nobody ever said that the file is gone and no body was written beside its first: edits decide nothing.
@@ -266,7 +284,7 @@ func (j *judge) clash(a, b act) Disputed {
 	if a.dead() != b.dead() {
 		kind = DisputedLife
 	} else {
-		if a.dead() || !sameRegister(a, b) || a.sameEffect(b) {
+		if a.dead() || !sameRegister(a, b) || a.sameEffect(b) || a.ofText() && b.ofText() {
 			return 0
 		}
 		r, _ := a.on()
@@ -307,6 +325,45 @@ func (j *judge) pairs() (out []Pair) {
 		}
 	}
 	return mergePairs(out)
+}
+
+// divided finds the values that stand unlike the one that is shown, where no pair names them.
+func (j *judge) divided(v *Verdict) (out []Pair) {
+	for _, r := range [...]struct {
+		reg    register
+		kind   Disputed
+		values []*Deed
+	}{{regPlace, DisputedPlace, v.Place}, {regMode, DisputedMode, v.Mode}, {regBody, DisputedBody, v.Body}} {
+		if len(r.values) < 2 {
+			continue
+		}
+		said := []act{j.value(r.values[0], r.reg)}
+		for _, p := range v.Pairs {
+			if p.Kinds&r.kind != 0 {
+				said = append(said, j.value(j.deed(p.A), r.reg), j.value(j.deed(p.B), r.reg))
+			}
+		}
+		for _, d := range r.values[1:] {
+			a := j.value(d, r.reg)
+			if !slices.ContainsFunc(said, func(b act) bool { return sameValue(a, b) }) {
+				said = append(said, a)
+				out = append(out, Pair{r.values[0].Change, d.Change, r.kind})
+			}
+		}
+	}
+	return out
+}
+
+func (j *judge) deed(c uint32) *Deed {
+	return &j.deeds[slices.IndexFunc(j.deeds, func(d Deed) bool { return d.Change == c })]
+}
+
+// value is what a deed does to a register, or did that it takes back.
+func (j *judge) value(d *Deed, reg register) act {
+	if reg == regBody && d.Did.Writes&change.WritesBody == 0 {
+		reg = regEdit
+	}
+	return act{d, reg}
 }
 
 // mergePairs orders pairs and joins those of two changes.

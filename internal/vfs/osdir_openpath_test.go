@@ -49,5 +49,28 @@ func TestOpenPath(t *testing.T) {
 			f.Close()
 			t.Errorf("opened %s", p)
 		}
+		if f, err := o.OpenDirPath(p); err == nil {
+			f.Close()
+			t.Errorf("opened directory %s", p)
+		}
+	}
+	sub, err := o.OpenDirPath("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var st Stat
+	if err := sub.Lstat("file", &st); err != nil || st.Kind != KindFile {
+		t.Error(st, err)
+	}
+	for _, p := range []string{"in", "out", "../out", "b/file", "b/.."} {
+		if f, err := o.OpenDirPath(p); err == nil && p != "b/.." {
+			f.Close()
+			t.Errorf("opened directory %s", p)
+		} else if err == nil {
+			f.Close()
+		}
+	}
+	if err := sub.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

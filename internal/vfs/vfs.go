@@ -82,11 +82,12 @@ type Dir interface {
 	Chmod(name string, perm fs.FileMode) error
 }
 
-// PathOpener is a Dir that can open a file by a path of several elements at once. None of them is followed when it is a
+// PathOpener is a Dir that can open a file or directory by a path of several elements at once. None of them is followed when it is a
 // symbolic link, and the path cannot lead out of the directory. A Dir that is none, and any error, say only that the
 // file must be opened element by element.
 type PathOpener interface {
 	OpenPath(path string) (File, error)
+	OpenDirPath(path string) (Dir, error)
 }
 
 // DirEntry is a name in a directory and its kind; KindUnknown where the system does not say without a Lstat.

@@ -135,7 +135,7 @@ func appendStretch(to []change.Stretch, s change.Stretch) []change.Stretch {
 }
 
 // Latest gives every change that is among the latest over some place of the file, in no order and with repeats: all
-// others that touched the file are in the past of one of them.
+// others that touched the file are in the past of one of them. An undoing may act nowhere, and is given too.
 func (w *Weave) Latest() (out []uint32) {
 	seen := map[Set]bool{}
 	add := func(c Cover) {
@@ -151,5 +151,10 @@ func (w *Weave) Latest() (out []uint32) {
 		add(w.Runs[i].Inside)
 	}
 	add(w.Tail)
+	for i := range w.acts {
+		if w.acts[i].undo != nil {
+			out = append(out, w.Sources[i].Change)
+		}
+	}
 	return out
 }

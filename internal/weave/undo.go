@@ -29,6 +29,16 @@ func (w *Weave) Undo(src Source, undone uint32, h History) (p Patch, deps []uint
 	return p, deps, nil
 }
 
+// UndoneBy lists, ascending, the changes that take back by name a change which touched the file.
+func (w *Weave) UndoneBy(c uint32) (out []uint32) {
+	for i := range w.acts {
+		if u := w.acts[i].undo; u != nil && *u == c {
+			out = append(out, w.Sources[i].Change)
+		}
+	}
+	return out
+}
+
 // undoer finds where an undoing acts.
 type undoer struct {
 	v       *View

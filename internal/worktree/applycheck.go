@@ -56,6 +56,9 @@ func (w *applier) checkChunk(jobs []job) error {
 // openExisting opens the directory of a path. It is nil if there is none; then blocked is the file or link, if any, that
 // stands where a directory would have to be.
 func (c *checkout) openExisting(path string) (d vfs.Dir, blocked string, err error) {
+	if d := c.openAtOnce(path); d != nil {
+		return d, "", nil
+	}
 	d = c.root
 	for at := 0; at < len(path); at++ {
 		name, _, _ := strings.Cut(path[at:], "/")
@@ -78,6 +81,20 @@ func (c *checkout) openExisting(path string) (d vfs.Dir, blocked string, err err
 		at += len(name)
 	}
 	return d, "", nil
+}
+
+// openAtOnce opens a directory by its whole path, where the system can do that without following a link. Whatever is not a
+// plain success is left to the long way: nil.
+func (c *checkout) openAtOnce(path string) vfs.Dir {
+	o, ok := c.root.(vfs.PathOpener)
+	if !ok || path == "" {
+		return nil
+	}
+	d, err := o.OpenDirPath(path)
+	if err != nil {
+		return nil
+	}
+	return d
 }
 
 // checkJob decides whether what is on disk may go.

@@ -44,6 +44,9 @@ func (w *applier) writeChunk(jobs []job) error {
 
 // openOrMake opens the directory of a path, making what is missing of it.
 func (w *applier) openOrMake(path string) (vfs.Dir, error) {
+	if d := w.openAtOnce(path); d != nil {
+		return d, nil
+	}
 	d := w.root
 	for at := 0; at < len(path); at++ {
 		name, _, _ := strings.Cut(path[at:], "/")

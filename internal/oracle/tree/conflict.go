@@ -13,14 +13,13 @@ type Conflict struct {
 	Files []File // one; of a name two
 	Dir   bool   // of a name: the other is a directory, and Files has one
 	Refs  []Ref  // the acts that clash, by numbers; of a life one for each change, without register; or unlike values; none of a name
-	Base  Ref    // of a text
 	Block *oracle.Region
 }
 
 // Key is the same in every set that holds the conflict; of a text in every set with the same region.
 func (k Conflict) Key() string {
 	if k.Block != nil {
-		return fmt.Sprint(k.Kind, k.Files, k.Base, k.Block.Pairs)
+		return fmt.Sprint(k.Kind, k.Files, k.Block.Pairs)
 	}
 	return fmt.Sprint(k.Kind, k.Files, k.Dir, k.Refs)
 }
@@ -53,8 +52,7 @@ func (v *View) findConflicts() {
 	for _, f := range v.Files {
 		for _, reg := range registers {
 			for _, r := range v.divided(f.File, reg) {
-				values, _ := v.Values(f.File, reg)
-				v.note(Conflict{Kind: kinds[reg], Files: []File{f.File}, Refs: []Ref{values[0], r}})
+				v.note(Conflict{Kind: kinds[reg], Files: []File{f.File}, Refs: []Ref{v.Values(f.File, reg)[0], r}})
 			}
 		}
 	}
@@ -103,12 +101,11 @@ func (v *View) Conflicts() []Conflict {
 		if st == nil {
 			continue
 		}
-		base, _ := f.Base()
 		for _, r := range st.Regions {
 			if r.First > r.Last {
 				continue
 			}
-			k := Conflict{Kind: "text", Files: []File{f.File}, Base: base, Block: r}
+			k := Conflict{Kind: "text", Files: []File{f.File}, Block: r}
 			s := Set{}
 			for _, p := range r.Pairs {
 				s[p[0].Change], s[p[1].Change] = true, true
@@ -125,15 +122,15 @@ func (v *View) Conflicts() []Conflict {
 
 // TextPair is two hunks at odds in one text.
 type TextPair struct {
-	Base Ref
+	File File
 	oracle.Pair
 }
 
 // TextPairs lists the open pairs of all texts of a set, of those that are not shown too.
 func (v *View) TextPairs() (out []TextPair) {
-	for _, base := range v.w.Bases(v.Set) {
-		for _, p := range v.w.texts[base].See(v.Set).Open() {
-			out = append(out, TextPair{base, p})
+	for _, x := range v.w.Texts(v.Set) {
+		for _, p := range v.w.texts[x].See(v.Set).Open() {
+			out = append(out, TextPair{x, p})
 		}
 	}
 	return

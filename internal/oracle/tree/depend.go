@@ -7,7 +7,7 @@ import (
 
 // finish finds what the draft depends on, for every act of it:
 //   - the owner of its file, and what acts on the same register or on the existence of the file; for a removal, all that acts on it;
-//   - for an edit, what its hunks need, its base, and what acts on the body save edits of the same base, unless in an open conflict;
+//   - for an edit, what its hunks need, and what acts on the body save other edits, unless in an open conflict;
 //   - if its file was ever said to be gone, all that acts on the file, for any act on it settles that;
 //   - for every file that comes to a path, see claims.
 func (d *draft) finish() {
@@ -16,16 +16,13 @@ func (d *draft) finish() {
 		deps[d.Undoes] = true
 	}
 	for _, e := range d.Edits {
-		t := d.w.texts[e.Base]
+		t := d.w.texts[e.File]
 		deps = deps.Union(t.Needs(t.Render(d.v.Set), t.Changes[d.Num]))
 	}
 	d.know(Set{})
 	for _, a := range d.w.Acts(d.Num) {
 		if a.File.Change != d.Num {
 			deps[a.File.Change] = true
-		}
-		if a.Reg == Edit {
-			deps[a.Base.Change] = true
 		}
 		everGone := slices.ContainsFunc(d.v.acts[a.File], func(b Act) bool { return b.Dead })
 		for _, b := range d.v.acts[a.File] {
@@ -51,7 +48,7 @@ func (d *draft) needs(a, b Act) bool {
 	switch {
 	case a.Dead || b.Dead || a.Reg == Gone || b.Reg == Gone:
 		return true
-	case sameText(a, b):
+	case a.Reg == Edit && b.Reg == Edit:
 		return !d.w.loose.noRivals && slices.ContainsFunc(d.v.Pairs, func(p Pair) bool { return p[0] == b.Ref || p[1] == b.Ref })
 	case a.Reg == Edit && d.w.loose.editAlone:
 		return false
@@ -78,8 +75,7 @@ func (d *draft) claims(f *Shown, deps Set) {
 	for y, acts := range d.v.acts {
 		away := false
 		if d.v.File(y) == nil {
-			places, _ := d.v.Values(y, Place)
-			away = slices.ContainsFunc(places, put)
+			away = slices.ContainsFunc(d.v.Values(y, Place), put)
 		}
 		for _, b := range acts {
 			if away || put(b.Ref) || slices.ContainsFunc(d.over(b), put) {

@@ -63,8 +63,7 @@ func (h *history) named(v *View) {
 	}
 	for _, p := range v.Pairs {
 		for _, r := range p {
-			values, _ := v.Values(r.File, r.On())
-			if !h.Life(p) && h.Changes[r.Change].Undoes == None && !slices.Contains(values, h.value(r)) {
+			if !h.Life(p) && h.Changes[r.Change].Undoes == None && !slices.Contains(v.Values(r.File, r.On()), r) {
 				h.fault("both sides of a conflict stand", "%v in %v", p, v.Set.Sorted())
 			}
 		}
@@ -82,8 +81,8 @@ func (h *history) everythingReceived(s Set) string {
 
 // weaves checks each weave: no line vanishes without a deleter, and of a line's twins one shows.
 func (h *history) weaves(s Set) {
-	for _, base := range h.Bases(s) {
-		t := h.Text(base).See(s)
+	for _, f := range h.Texts(s) {
+		t := h.Text(f).See(s)
 		for _, x := range t.Order {
 			if len(t.Deleters(x)) > 0 || !t.Live(x.Change) {
 				continue
@@ -145,7 +144,7 @@ func (h *history) edited(e Event) {
 	}
 	open := textSet(w.TextPairs())
 	for _, p := range v.TextPairs() {
-		if open[p] == h.Text(p.Base).Changes[c.Num].Named(p.Pair) {
+		if open[p] == h.Text(p.File).Changes[c.Num].Named(p.Pair) {
 			h.fault("a resolution closes exactly the pairs that it solves", "%v", p)
 		}
 	}
@@ -176,7 +175,7 @@ func (h *history) anyHash(e Event) *Change {
 		}
 		out := fmt.Sprint(ops, c.Deps)
 		for _, e := range c.Edits {
-			out += fmt.Sprint(e.File, e.Base)
+			out += fmt.Sprint(e.File)
 			for _, g := range e.Hunks {
 				out += fmt.Sprint(*g)
 			}
@@ -292,7 +291,7 @@ func (h *history) unrecorded(e Event) {
 	}
 	was := textSet(before.TextPairs())
 	for _, p := range after.TextPairs() {
-		if named := h.Text(p.Base).Changes[e.Change].Named(p.Pair); !was[p] && !named {
+		if named := h.Text(p.File).Changes[e.Change].Named(p.Pair); !was[p] && !named {
 			h.fault("only what it closed opens again", "%v without %d", p, e.Change)
 		}
 	}

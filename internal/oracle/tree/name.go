@@ -41,8 +41,7 @@ func (v *View) findFiles() {
 		if !v.exists(x) {
 			continue
 		}
-		places, _ := v.Values(x, Place)
-		f := &Shown{File: x, True: v.w.op(places[0]).Path, v: v}
+		f := &Shown{File: x, True: v.w.op(v.Values(x, Place)[0]).Path, v: v}
 		for _, p := range v.Pairs {
 			if p[0].File == x {
 				f.open++
@@ -59,16 +58,26 @@ func (v *View) findFiles() {
 	slices.SortFunc(v.Files, func(f, g *Shown) int { return v.w.compare(f.File, g.File) })
 }
 
-// Base is the body that is shown, and whether its weave is, else its value.
-func (f *Shown) Base() (base Ref, woven bool) {
-	bodies, born := f.v.Values(f.File, Body)
-	return bodies[0], f.v.w.texts[bodies[0]] != nil && !born
+// body is the value that is shown; nil if that is the text.
+func (f *Shown) body() *Op {
+	if o := f.v.w.op(f.v.Values(f.File, Body)[0]); o != nil && o.Kind != change.Text {
+		return o
+	}
+	return nil
 }
 
 // Text is the state of the text that is shown; nil if it is a value.
 func (f *Shown) Text() *oracle.State {
-	if base, woven := f.Base(); woven && f.text == nil {
-		f.text = f.v.w.render(base, f.v.Set)
+	if f.body() != nil {
+		return nil
+	}
+	return f.woven()
+}
+
+// woven is the state of the file's text, whether it is shown or not.
+func (f *Shown) woven() *oracle.State {
+	if f.text == nil {
+		f.text = f.v.w.texts[f.File].Render(f.v.Set)
 	}
 	return f.text
 }
@@ -76,13 +85,13 @@ func (f *Shown) Text() *oracle.State {
 // Entry is what a person sees of the file.
 func (f *Shown) Entry() Entry {
 	if f.entry == nil {
-		base, _ := f.Base()
-		o := f.v.w.op(base)
-		f.entry = &Entry{Kind: o.Kind, Content: o.Content}
-		if st := f.Text(); st != nil {
-			f.entry.Content = content(st)
+		f.entry = &Entry{}
+		if o := f.body(); o != nil {
+			f.entry.Kind, f.entry.Content = o.Kind, o.Content
+		} else {
+			f.entry.Content = f.v.w.content(f.File, f.Text())
 		}
-		if o.Kind != change.Link {
+		if f.entry.Kind != change.Link {
 			f.entry.Exec = f.exec()
 		}
 	}
@@ -91,8 +100,7 @@ func (f *Shown) Entry() Entry {
 
 // exec is the mode that stands, which a link has but does not show.
 func (f *Shown) exec() bool {
-	modes, _ := f.v.Values(f.File, Mode)
-	return f.v.w.op(modes[0]).Exec
+	return f.v.w.op(f.v.Values(f.File, Mode)[0]).Exec
 }
 
 // calm reports whether no conflict of its own is open in the file.

@@ -18,7 +18,10 @@ func lines(s string) (out []string) {
 }
 
 // Block is an open block in its page's text.
-func Block(it oracle.Item) string {
+func (w *World) Block(x File, it oracle.Item) string {
+	if w.Blocks != nil {
+		return w.Blocks(x, it)
+	}
 	var b strings.Builder
 	for _, l := range it.Lines {
 		b.WriteString(strings.TrimSuffix(l, "\n"))
@@ -27,8 +30,23 @@ func Block(it oracle.Item) string {
 	return b.String()
 }
 
-// Page is a text being put together of lines and blocks.
-type Page struct{ strings.Builder }
+// pad is what a block puts behind a text before it that does not end with a line break.
+func pad(block string) string {
+	if strings.HasSuffix(block, "\r\n") {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// Page is a file's text being put together of lines and blocks.
+type Page struct {
+	strings.Builder
+	w *World
+	x File
+}
+
+// NewPage begins one.
+func (w *World) NewPage(x File) *Page { return &Page{w: w, x: x} }
 
 // Add puts an item behind the others.
 func (p *Page) Add(it oracle.Item) {
@@ -36,15 +54,16 @@ func (p *Page) Add(it oracle.Item) {
 		p.WriteString(it.Lines[0])
 		return
 	}
+	block := p.w.Block(p.x, it)
 	if s := p.String(); s != "" && !strings.HasSuffix(s, "\n") {
-		p.WriteByte('\n')
+		p.WriteString(pad(block))
 	}
-	p.WriteString(Block(it))
+	p.WriteString(block)
 }
 
 // content is the page of a state.
-func content(st *oracle.State) string {
-	var p Page
+func (w *World) content(x File, st *oracle.State) string {
+	p := w.NewPage(x)
 	for _, it := range st.Items {
 		p.Add(it)
 	}
@@ -52,8 +71,8 @@ func content(st *oracle.State) string {
 }
 
 // read cuts an edited page into the lines of which the weave's record is made. A stretch between two blocks whose bytes did
-// not change has the lines that it had, even where one without a break stands before another. whole counts the blocks that stay.
-func read(st *oracle.State, page string) (out []string, whole int) {
+// not change has the lines that it had, even where one without a break stands before another. A pad is no part of the text.
+func (w *World) read(x File, st *oracle.State, page string) (out []string) {
 	var was []string // what shows since the last block that stays
 	edited := false  // a block was edited away since
 	segment := func(s string) {
@@ -64,24 +83,24 @@ func read(st *oracle.State, page string) (out []string, whole int) {
 		}
 		was, edited = nil, false
 	}
-	for _, it := range st.Items {
+	for n, it := range st.Items {
 		if it.Block == nil {
 			was = append(was, it.Lines[0])
 			continue
 		}
-		i := find(page, Block(it))
+		block := w.Block(x, it)
+		i := find(page, block)
 		if i < 0 {
 			edited = true
 			continue
 		}
 		before := page[:i]
-		if shown := strings.Join(was, ""); !edited && shown != "" && !strings.HasSuffix(shown, "\n") {
-			before = strings.TrimSuffix(before, "\n") // the pad
+		if n > 0 && st.Items[n-1].Block == nil && !strings.HasSuffix(st.Items[n-1].Lines[0], "\n") {
+			before = strings.TrimSuffix(before, pad(block))
 		}
 		segment(before)
 		out = append(out, it.Lines...)
-		page = page[i+len(Block(it)):]
-		whole++
+		page = page[i+len(block):]
 	}
 	segment(page)
 	return

@@ -24,23 +24,23 @@ func (h *history) received(s Set) *World {
 		order = append(order, c)
 	}
 	to := oracle.Numbers(order)
-	ref := func(r Ref) Ref { return Ref{to[r.Change], File{to[r.File.Change], r.File.Ord}, r.Reg} }
+	file := func(x File) File { return File{to[x.Change], x.Ord} }
 	w := NewWorld(nil)
 	w.loose = h.loose
 	for i, c := range order {
 		o := h.Changes[c]
 		n := &Change{Num: uint32(i), Hash: o.Hash, Undoes: to[o.Undoes], Past: o.Past.Renumbered(to), stood: o.stood.Renumbered(to)}
 		for _, p := range o.Ops {
-			p.File.Change = to[p.File.Change]
+			p.File = file(p.File)
 			n.Ops = append(n.Ops, p)
 		}
 		for _, e := range o.Edits {
-			n.Edits = append(n.Edits, TextEdit{ref(e.Base).File, ref(e.Base), nil})
+			n.Edits = append(n.Edits, TextEdit{file(e.File), nil})
 		}
 		w.Changes = append(w.Changes, n)
 	}
-	for _, base := range h.Bases(s) {
-		w.texts[ref(base)] = h.texts[base].Received(order)
+	for _, x := range h.Texts(s) {
+		w.texts[file(x)] = h.texts[x].Received(order)
 	}
 	return w
 }
@@ -71,11 +71,11 @@ func (v *View) everything() string {
 	}
 	for _, p := range v.TextPairs() {
 		act := func(a oracle.Act) string { return fmt.Sprintf("%06x.%d", v.w.Changes[a.Change].Hash, a.Hunk) }
-		out = append(out, ref(p.Base)+both(act(p.Pair[0]), act(p.Pair[1])))
+		out = append(out, v.w.ID(p.File)+both(act(p.Pair[0]), act(p.Pair[1])))
 	}
-	for _, base := range v.w.Bases(v.Set) {
-		s := ref(base)
-		for _, x := range v.w.texts[base].Order(v.Set) {
+	for _, f := range v.w.Texts(v.Set) {
+		s := v.w.ID(f)
+		for _, x := range v.w.texts[f].Order(v.Set) {
 			s += fmt.Sprintf(" %06x.%d", v.w.Changes[x.Change].Hash, x.Off)
 		}
 		out = append(out, s)

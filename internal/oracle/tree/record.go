@@ -8,9 +8,6 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
-// ErrOpenBlock says that a body shall be settled as a text in which a block stands.
-var ErrOpenBlock = errors.New("a body cannot be settled while a block of its text is open")
-
 // Moves are the renames that a person names, all at once: old path to new. A directory's move is the moves of its files.
 type Moves map[string]string
 
@@ -23,8 +20,7 @@ type draft struct {
 }
 
 // Record makes the change that turns what a set shows into want; nil if nothing differs. The conflicts in settle are
-// decided as want has them; those in texts are by editing their blocks away. It refuses a text with half a block, and to
-// settle a body as a text with a block.
+// decided as want has them; those in texts are by editing their blocks away. It refuses a text with half a block.
 func (w *World) Record(s Set, want map[string]Entry, moves Moves, settle []Conflict) (*Change, error) {
 	d := &draft{w.begin(None), w, w.Look(s), map[File]string{}}
 	err := d.write(want, moves, settle)
@@ -40,9 +36,7 @@ func (d *draft) write(want map[string]Entry, moves Moves, settle []Conflict) err
 		return err
 	}
 	for _, k := range settle {
-		if err := d.settle(k, want); err != nil {
-			return err
-		}
+		d.settle(k, want)
 	}
 	for range 20 {
 		d.finish()
@@ -63,16 +57,19 @@ func (d *draft) put(o Op) {
 	if d.has(o.File, o.Reg) {
 		return
 	}
+	if o.Reg != Keep { // which is said by any act
+		d.Ops = slices.DeleteFunc(d.Ops, func(p Op) bool { return p.File == o.File && p.Reg == Keep })
+	}
 	for _, r := range registers {
 		if d.v.acts[o.File] != nil && (o.Reg == r || o.Reg == Gone) {
-			values, _ := d.v.Values(o.File, r)
-			o.Over = append(o.Over, values...)
+			for _, v := range d.v.Values(o.File, r) {
+				if v.Reg != Edit {
+					o.Over = append(o.Over, v)
+				}
+			}
 		}
 	}
 	d.Ops = append(d.Ops, o)
-	if o.Reg == Body && o.Kind == change.Text {
-		d.w.plant(Ref{d.Num, o.File, Body}, o.Content)
-	}
 }
 
 // matchFiles finds for each shown file its path in want, and from that what is done to it; what is left over in want is added.
@@ -118,22 +115,25 @@ func (d *draft) matchFiles(want map[string]Entry, moves Moves) error {
 			d.put(Op{File: x, Reg: Place, Path: q})
 			d.put(Op{File: x, Reg: Mode, Exec: e.Exec})
 			d.put(Op{File: x, Reg: Body, Kind: e.Kind, Content: e.Content})
+			if e.Kind != change.Text {
+				e.Content = ""
+			}
+			d.w.plant(x, e.Content)
 			x.Ord++
 		}
 	}
 	return nil
 }
 
-// entry makes a file what want has. What is text before and after is edited; else a new body is written.
+// entry makes a file what want has: another kind or value is a body; what a text becomes hunks say, from what the file's weave shows.
 func (d *draft) entry(f *Shown, e Entry) error {
 	was := f.Entry()
-	if e.Kind != was.Kind || e.Content != was.Content {
-		if e.Kind == change.Text && f.Text() != nil {
-			if err := d.edit(f, e.Content); err != nil {
-				return err
-			}
-		} else {
-			d.put(Op{File: f.File, Reg: Body, Kind: e.Kind, Content: e.Content})
+	if e.Kind != was.Kind || e.Kind != change.Text && e.Content != was.Content {
+		d.body(f, e)
+	}
+	if e.Kind == change.Text && (was.Kind != change.Text || e.Content != was.Content) {
+		if err := d.edit(f, e.Content); err != nil {
+			return err
 		}
 	}
 	if e.Kind != change.Link && e.Exec != f.exec() {
@@ -142,22 +142,29 @@ func (d *draft) entry(f *Shown, e Entry) error {
 	return nil
 }
 
+// body writes what a file is.
+func (d *draft) body(f *Shown, e Entry) {
+	o := Op{File: f.File, Reg: Body, Kind: e.Kind}
+	if e.Kind != change.Text {
+		o.Content = e.Content
+	}
+	d.put(o)
+}
+
 func (d *draft) edit(f *Shown, page string) error {
-	base, _ := f.Base()
-	t := d.w.texts[base]
+	t := d.w.texts[f.File]
 	c := t.Changes[d.Num]
-	text, _ := read(f.Text(), page)
-	if err := t.Write(f.Text(), c, text); err != nil {
+	if err := t.Write(f.woven(), c, d.w.read(f.File, f.woven(), page)); err != nil {
 		return err
 	}
 	if len(c.Hunks) > 0 {
-		d.Edits = append(d.Edits, TextEdit{f.File, base, c.Hunks})
+		d.Edits = append(d.Edits, TextEdit{f.File, c.Hunks})
 	}
 	return nil
 }
 
 // settle decides a conflict as it is shown, or as the draft already has it.
-func (d *draft) settle(k Conflict, want map[string]Entry) error {
+func (d *draft) settle(k Conflict, want map[string]Entry) {
 	for _, x := range k.Files {
 		f, gone := d.v.File(x), d.has(x, Gone)
 		switch {
@@ -166,9 +173,7 @@ func (d *draft) settle(k Conflict, want map[string]Entry) error {
 		case k.Kind == "mode" && !gone:
 			d.put(Op{File: x, Reg: Mode, Exec: f.exec()})
 		case k.Kind == "body" && !gone:
-			if err := d.settleBody(f, want); err != nil {
-				return err
-			}
+			d.settleBody(f, want)
 		case k.Kind == "life" && !d.has(x, Place, Mode, Body, Edit, Gone):
 			d.put(Op{File: x, Reg: Keep})
 		case k.Kind == "name" && !gone: // the name it is shown under becomes its name
@@ -178,30 +183,22 @@ func (d *draft) settle(k Conflict, want map[string]Entry) error {
 			}
 		}
 	}
-	return nil
 }
 
-// settleBody writes what the file shall hold as a body of its own, for an edit supersedes nothing.
-func (d *draft) settleBody(f *Shown, want map[string]Entry) error {
+// settleBody writes what the file shall be, for an edit settles nothing.
+func (d *draft) settleBody(f *Shown, want map[string]Entry) {
 	e := f.Entry()
 	if q, ok := d.want[f.File]; ok {
 		e = want[q]
 	}
-	if st := f.Text(); st != nil && e.Kind == change.Text {
-		if _, whole := read(st, e.Content); whole > 0 {
-			return ErrOpenBlock
-		}
-	}
-	d.unedit(f.File)
-	d.put(Op{File: f.File, Reg: Body, Kind: e.Kind, Content: e.Content})
-	return nil
+	d.body(f, e)
 }
 
 // unedit takes back what the draft did to a file's text.
 func (d *draft) unedit(x File) {
 	d.Edits = slices.DeleteFunc(d.Edits, func(e TextEdit) bool {
 		if e.File == x {
-			d.w.texts[e.Base].Changes[d.Num].Forget()
+			d.w.texts[x].Changes[d.Num].Forget()
 		}
 		return e.File == x
 	})
@@ -219,7 +216,6 @@ func (d *draft) drop(x File) {
 		return
 	}
 	d.Ops = slices.DeleteFunc(d.Ops, func(o Op) bool { return o.File == x })
-	delete(d.w.texts, Ref{d.Num, x, Body})
 	d.unedit(x)
 	d.put(Op{File: x, Reg: Gone})
 }
@@ -228,14 +224,14 @@ func (d *draft) drop(x File) {
 func (w *World) Rollback(s Set, p uint32) *Change {
 	d := &draft{w.begin(p), w, w.Look(s), nil}
 	of, _ := w.origin(p)
-	for _, base := range w.Bases(s) {
-		t := w.texts[base]
+	for _, x := range w.Texts(s) {
+		t := w.texts[x]
 		if len(t.Changes[of].Hunks) == 0 {
 			continue
 		}
 		c := t.Changes[d.Num]
 		if t.Undo(t.Render(s), c); len(c.Hunks) > 0 {
-			d.Edits = append(d.Edits, TextEdit{base.File, base, c.Hunks})
+			d.Edits = append(d.Edits, TextEdit{x, c.Hunks})
 		}
 	}
 	d.finish()

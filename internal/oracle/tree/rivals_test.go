@@ -22,7 +22,6 @@ func (h *history) rivals(s Set) {
 		h.bothStay(v, k)
 	}
 	one, two := v.Map(), v.Map()
-	var settle []Conflict
 	moves := Moves{}
 	switch e := f.Entry(); k.Kind {
 	case "text":
@@ -30,11 +29,10 @@ func (h *history) rivals(s Set) {
 		two[f.Path] = Entry{e.Kind, e.Exec, h.blocks(f, "two\n")}
 	case "body":
 		if f.Text() != nil {
-			e.Content = h.blocks(f, "as shown\n")
-			one[f.Path] = e
+			two[f.Path] = Entry{change.Binary, e.Exec, "other"}
+		} else {
+			two[f.Path] = Entry{change.Text, e.Exec, "other\n"}
 		}
-		e.Content = "other\n"
-		two[f.Path], settle = e, []Conflict{k}
 	case "mode":
 		e.Exec = !e.Exec
 		two[f.Path] = e
@@ -55,7 +53,7 @@ func (h *history) rivals(s Set) {
 	if h.alike(s, one, k, a); h.found {
 		return
 	}
-	b, err := h.Record(s, two, moves, settle)
+	b, err := h.Record(s, two, moves, nil)
 	if err != nil || b == nil {
 		h.fault("a conflict can be settled", "%v %v: %v", s.Sorted(), k.Key(), err)
 		return
@@ -101,7 +99,7 @@ func (h *history) alike(s Set, want map[string]Entry, k Conflict, a *Change) {
 
 // blocks is a text with words in the stead of each block.
 func (h *history) blocks(f *Shown, words string) string {
-	var out Page
+	out := h.NewPage(f.File)
 	for _, it := range f.Text().Items {
 		if it.Block != nil {
 			out.WriteString(words)

@@ -223,7 +223,7 @@ func (s *scenario) entry(f *Shown, c string) (e Entry) {
 		if f != nil && f.Text() != nil {
 			for _, it := range f.Text().Items {
 				if it.Block != nil {
-					blocks = append(blocks, Block(it))
+					blocks = append(blocks, s.w.Block(f.File, it))
 				}
 			}
 		}

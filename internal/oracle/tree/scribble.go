@@ -168,7 +168,7 @@ func (s *Story) alter(v *View, c *sketch) bool {
 		}
 	case 1, 2, 3: // edit
 		if f := v.At(c.was[p]); there && f != nil && f.Text() != nil && now == f.Entry() {
-			now.Content = s.scribbleText(f.Text(), s.Rand.Intn(2) == 0)
+			now.Content = s.scribbleText(f, s.Rand.Intn(2) == 0)
 			c.at[p] = now
 		}
 	case 4:
@@ -205,8 +205,8 @@ func (s *Story) alter(v *View, c *sketch) bool {
 }
 
 // scribbleText edits what a person sees: outside blocks at random; each block may be edited away, or all are.
-func (s *Story) scribbleText(st *oracle.State, settle bool) string {
-	var out Page
+func (s *Story) scribbleText(f *Shown, settle bool) string {
+	st, out := f.Text(), s.NewPage(f.File)
 	at := map[int]bool{s.Rand.Intn(len(st.Items) + 1): true}
 	if s.Rand.Intn(3) == 0 {
 		at[s.Rand.Intn(len(st.Items)+1)] = true

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"errors"
 	"math/rand"
 
 	"github.com/oxy-vcs/oxy/internal/oracle"
@@ -40,7 +39,7 @@ type Event struct {
 	Replica       int
 	Before, After Set    // of the replica
 	Pulled        Set    // what it was united with
-	Change        uint32 // what was recorded or taken away; of a rollback, the undoing
+	Change        uint32 // what was recorded or taken away; of a rollback that is drawn, what is undone, and once done, the undoing
 	Want          map[string]Entry
 	Moves         Moves
 	Settle        []Conflict
@@ -80,6 +79,13 @@ func NewStory(seed int64) *Story {
 
 // Next is the next step.
 func (s *Story) Next() Event {
+	e := s.Draw()
+	s.Do(&e)
+	return e
+}
+
+// Draw says what happens next, without doing it.
+func (s *Story) Draw() Event {
 	e := Event{Replica: s.Rand.Intn(len(s.Replicas))}
 	what := s.Rand.Intn(8)
 	if s.settling > 0 && s.Rand.Intn(4) > 0 {
@@ -90,29 +96,45 @@ func (s *Story) Next() Event {
 	e.After = e.Before
 	switch what {
 	case 0, 1, 2, 3:
+		e.Kind = Edited
 		s.edit(&e)
 	case 4, 5:
-		e.Pulled = s.Part(s.Replicas[s.Rand.Intn(len(s.Replicas))], 2+3*s.Rand.Intn(2))
-		e.Kind, e.After = Pulled, e.Before.Union(e.Pulled)
-		if len(s.Look(e.After).Conflicts()) > 0 {
-			s.settling = e.Replica + 1
-		}
+		e.Kind, e.Pulled = Pulled, s.Part(s.Replicas[s.Rand.Intn(len(s.Replicas))], 2+3*s.Rand.Intn(2))
 	case 6:
 		if free := s.Free(e.Before); len(free) > 0 {
 			e.Kind, e.Change = Unrecorded, free[s.Rand.Intn(len(free))]
-			e.After = e.Before.Minus(oracle.Of(e.Change))
 		}
 	case 7:
 		if p := e.Before.Sorted()[s.Rand.Intn(len(e.Before))]; p != 0 && s.Live(e.Before)[p] {
-			e.Kind, e.Change = RolledBack, s.Rollback(e.Before, p).Num
-			e.After = e.Before.With(e.Change)
+			e.Kind, e.Change = RolledBack, p
 		}
 	}
-	s.Replicas[e.Replica] = e.After
 	return e
 }
 
-// edit records an edited map, or only settles what is open; else the edit itself may decide some of it.
+// Do does what was drawn. Of an edit and a rollback the event then has the change that was recorded.
+func (s *Story) Do(e *Event) {
+	switch e.Kind {
+	case Edited:
+		c, err := s.Record(e.Before, e.Want, e.Moves, e.Settle)
+		if e.Err = err; c != nil {
+			e.Change, e.After = c.Num, e.Before.With(c.Num)
+		}
+	case Pulled:
+		e.After = e.Before.Union(e.Pulled)
+		if len(s.Look(e.After).Conflicts()) > 0 {
+			s.settling = e.Replica + 1
+		}
+	case Unrecorded:
+		e.After = e.Before.Minus(oracle.Of(e.Change))
+	case RolledBack:
+		e.Change = s.Rollback(e.Before, e.Change).Num
+		e.After = e.Before.With(e.Change)
+	}
+	s.Replicas[e.Replica] = e.After
+}
+
+// edit draws an edited map, or only settles what is open; else the edit itself may decide some of it.
 func (s *Story) edit(e *Event) {
 	v := s.Look(e.Before)
 	for _, k := range v.Conflicts() {
@@ -128,15 +150,6 @@ func (s *Story) edit(e *Event) {
 		e.Want, e.Moves = other.Map(), nil // which makes twins
 	}
 	s.settleTexts(v, e)
-	e.Kind = Edited
-	c, err := s.Record(e.Before, e.Want, e.Moves, e.Settle)
-	if errors.Is(err, ErrOpenBlock) {
-		e.Settle = nil
-		c, err = s.Record(e.Before, e.Want, e.Moves, nil)
-	}
-	if e.Err = err; c != nil {
-		e.Change, e.After = c.Num, e.Before.With(c.Num)
-	}
 }
 
 // settleTexts edits the blocks away that shall be settled, where they still stand.
@@ -151,7 +164,7 @@ func (s *Story) settleTexts(v *View, e *Event) {
 			q = f.Path
 		}
 		if now, ok := e.Want[q]; ok && now == f.Entry() {
-			now.Content = s.scribbleText(f.Text(), true)
+			now.Content = s.scribbleText(f, true)
 			e.Want[q] = now
 		}
 	}

@@ -17,11 +17,11 @@ func (w *World) String() string {
 			fmt.Fprintf(&b, " [%v %c %q %v %v %q over %v]", o.File, o.Reg, o.Path, o.Exec, o.Kind, o.Content, o.Over)
 		}
 		for _, e := range c.Edits {
-			fmt.Fprintf(&b, " [edit %v of %v", e.File, e.Base)
+			fmt.Fprintf(&b, " [edit %v", e.File)
 			for _, h := range e.Hunks {
 				fmt.Fprintf(&b, " (%v %v del %v restores %v solves %v ins", h.L, h.R, h.Del, h.Restores, h.Solves)
 				for _, n := range h.Ins {
-					fmt.Fprintf(&b, " %q", w.texts[e.Base].Text(n.Line))
+					fmt.Fprintf(&b, " %q", w.texts[e.File].Text(n.Line))
 				}
 				b.WriteString(")")
 			}

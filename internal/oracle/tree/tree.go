@@ -48,14 +48,13 @@ type Op struct {
 	Path    string // of a place
 	Exec    bool   // of a mode
 	Kind    change.Kind
-	Content string // of a body
+	Content string // of a body that is a value; of the adding of a text what it begins with
 	Over    []Ref  // the values that it replaces
 }
 
-// TextEdit is hunks in the weave rooted at a body that is text, its base. In an undoing they only say where it acts.
+// TextEdit is hunks in a file's weave. In an undoing they only say where it acts.
 type TextEdit struct {
 	File  File
-	Base  Ref
 	Hunks []*oracle.Hunk
 }
 
@@ -75,9 +74,12 @@ type Change struct {
 type World struct {
 	Changes []*Change
 	Label   func(File) string // what an aside adds to its path; nil: hash and ordinal
-	rng     *rand.Rand
-	texts   map[Ref]*oracle.World // by base
-	loose   loose
+	// Blocks writes a block of a file's text; nil: as package oracle does. Its lines end with a line break, the same one.
+	Blocks func(x File, it oracle.Item) string
+	rng    *rand.Rand
+	texts  map[File]*oracle.World
+	align  func(old, now []string) ([]string, []int)
+	loose  loose
 }
 
 // loose puts back a first wording of one definition each, so that a test can see the laws find it out.
@@ -88,19 +90,19 @@ type loose struct {
 	noConfirm      bool // who stays when names meet is not confirmed
 	undoSupersedes bool // an undoing settles what is in its past
 	editWrites     bool // an edit settles what stands in the register, as a body does
-	editAlone      bool // an edit depends on nothing in the register but its base
+	editAlone      bool // an edit depends on nothing in the register
 	noRivals       bool // an edit does not depend on the open conflicts of its body
-	baseAlone      bool // a base stands only by its own writing, not by edits
+	editFaint      bool // an edit does not stand in the register
 	editSilent     bool // an edit does not clash with another body
 }
 
 // NewWorld is a world without changes. rng gives them their hashes.
 func NewWorld(rng *rand.Rand) *World {
-	return &World{rng: rng, texts: map[Ref]*oracle.World{}}
+	return &World{rng: rng, texts: map[File]*oracle.World{}}
 }
 
-// Text is the weave rooted at a body, in which every change has its number; nil if that is no text.
-func (w *World) Text(base Ref) *oracle.World { return w.texts[base] }
+// Text is a file's weave, in which every change has its number.
+func (w *World) Text(x File) *oracle.World { return w.texts[x] }
 
 // Reaches reports whether b is a or in a's past.
 func (w *World) Reaches(a, b uint32) bool { return a == b || w.Changes[a].Past[b] }
@@ -114,6 +116,14 @@ func (w *World) SetHash(c, hash uint32) {
 	w.Changes[c].Hash = hash
 	for _, t := range w.texts {
 		t.Changes[c].Hash = hash
+	}
+}
+
+// SetAlign sets how old and new texts are paired (oracle.World).
+func (w *World) SetAlign(align func(old, now []string) (lines []string, stays []int)) {
+	w.align = align
+	for _, t := range w.texts {
+		t.Align = align
 	}
 }
 
@@ -162,25 +172,26 @@ func (w *World) begin(undoes uint32) *Change {
 // Forget takes back the newest changes, from number c on.
 func (w *World) Forget(c uint32) {
 	w.Changes = w.Changes[:c]
-	for base, t := range w.texts {
-		if t.Changes = t.Changes[:c]; base.Change >= c {
-			delete(w.texts, base)
+	for x, t := range w.texts {
+		if t.Changes = t.Changes[:c]; x.Change >= c {
+			delete(w.texts, x)
 		}
 	}
 }
 
-// plant roots a weave at a body that c writes.
-func (w *World) plant(base Ref, content string) {
+// plant makes the weave of a file that a change adds, empty if it is not text.
+func (w *World) plant(x File, content string) {
 	t := oracle.NewWorld(nil)
+	t.Align = w.align
 	for _, c := range w.Changes {
 		t.Begin(c.Hash, c.Undoes).Know(c.Past, c.stood)
 	}
-	st, c := t.Render(Set{}), t.Changes[base.Change]
+	st, c := t.Render(Set{}), t.Changes[x.Change]
 	if err := t.Write(st, c, lines(content)); err != nil {
 		panic(err) // no block is open in an empty weave
 	}
 	t.Needs(st, c)
-	w.texts[base] = t
+	w.texts[x] = t
 }
 
 // know sets what a change depends on, the minimum of it and all, here and in every weave.

@@ -94,10 +94,10 @@ func (h *history) pairOfUnion(p Pair, va, vb *View, open bool) {
 // textPairsOfUnion: open are the new ones, those open on one side and not known whole to the other, and those open on both.
 func (h *history) textPairsOfUnion(va, vb, vu *View) {
 	want := map[TextPair]bool{}
-	for _, base := range h.Bases(vu.Set) {
-		for _, p := range h.Text(base).See(vu.Set).Pairs() {
+	for _, x := range h.Texts(vu.Set) {
+		for _, p := range h.Text(x).See(vu.Set).Pairs() {
 			if across(va.Set, vb.Set, p[0].Change, p[1].Change) {
-				want[TextPair{base, p}] = true
+				want[TextPair{x, p}] = true
 			}
 		}
 	}
@@ -126,9 +126,7 @@ func (h *history) vanished(v, u *View) {
 			}
 			continue
 		}
-		was, _ := f.Base()
-		is, _ := g.Base()
-		if was != is || f.Text() == nil || g.Text() == nil {
+		if f.Text() == nil || g.Text() == nil {
 			continue
 		}
 		for _, x := range f.Text().Shown() {

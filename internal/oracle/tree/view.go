@@ -3,8 +3,6 @@ package tree
 import (
 	"cmp"
 	"slices"
-
-	"github.com/oxy-vcs/oxy/internal/oracle"
 )
 
 // View is what a set shows.
@@ -51,13 +49,16 @@ func (v *View) over(a Act, life bool) bool {
 		if life {
 			return aboutLife(a, b)
 		}
-		return !b.Dead && a.On() == b.On() && (b.Reg != Edit || v.w.loose.editWrites && b.Base != a.Ref && b.Base != a.Base)
+		return !b.Dead && a.On() == b.On() && (b.Reg != Edit || v.w.loose.editWrites)
 	})
 }
 
 // Standing is the acts on a register that no later op settles.
 func (v *View) Standing(x File, reg Reg) (out []Act) {
 	for _, a := range v.acts[x] {
+		if a.Reg == Edit && v.w.loose.editFaint {
+			continue
+		}
 		if a.On() == reg && v.w.Changes[a.Change].Undoes == None && v.live[a.Change] && !v.over(a, false) {
 			out = append(out, a)
 		}
@@ -65,32 +66,17 @@ func (v *View) Standing(x File, reg Reg) (out []Act) {
 	return
 }
 
-// Values are the ops whose values stand in a register, least hash first; the first is shown. A body that is text stands
-// with an edit of it, too, but if it is undone it comes last. If none stands, as when the adding of a file is undone yet something of it counts, the
-// file is as it was born: then born is true, and of a body its value is shown and not its weave.
-func (v *View) Values(x File, reg Reg) (out []Ref, born bool) {
+// Values are the acts whose values stand in a register, least hash first; the first is shown. An edit's is that the file is
+// text. If none stands, as when the adding of a file is undone yet something of it counts, the file is as it was born.
+func (v *View) Values(x File, reg Reg) (out []Ref) {
 	for _, a := range v.Standing(x, reg) {
-		r := a.Ref
-		if a.Reg == Edit {
-			if r = a.Base; v.w.loose.baseAlone {
-				continue
-			}
-		}
-		if !slices.Contains(out, r) {
-			out = append(out, r)
-		}
+		out = append(out, a.Ref)
 	}
 	if out == nil {
-		out, born = []Ref{{x.Change, x, reg}}, true
+		out = []Ref{{x.Change, x, reg}}
 	}
-	slices.SortFunc(out, v.before)
+	slices.SortFunc(out, func(a, b Ref) int { return cmp.Compare(v.w.Changes[a.Change].Hash, v.w.Changes[b.Change].Hash) })
 	return
-}
-
-// before orders what stands in a register: what counts itself, then what only its edits hold; by hash.
-func (v *View) before(a, b Ref) int {
-	c, d := v.w.Changes[a.Change], v.w.Changes[b.Change]
-	return cmp.Or(count(v.live[d.Num])-count(v.live[c.Num]), cmp.Compare(c.Hash, d.Hash))
 }
 
 // open lists the conflict pairs that nothing later settles.
@@ -123,42 +109,39 @@ func (v *View) exists(x File) bool {
 	return slices.ContainsFunc(v.Pairs, func(p Pair) bool { return p[0].File == x && v.w.Life(p) })
 }
 
-// divided lists the values that stand in a register unlike the one that is shown, count themselves, and of which no open pair
-// speaks: nothing that stands is hidden without a word. They come about by undoings only, as of the edits that a body was
+// divided lists values that stand in a register unlike the one that is shown, of which no open pair speaks, each once: nothing
+// that stands is hidden without a word. They come about by undoings only, as of the edits that a body was
 // in conflict with when others were made on them.
 func (v *View) divided(x File, reg Reg) (out []Ref) {
-	values, _ := v.Values(x, reg)
-	says := func(r Ref) string { return v.w.op(v.w.value(r)).effect() }
+	values := v.Values(x, reg)
+	said := map[string]bool{v.w.says(values[0]): true}
+	for _, p := range v.Pairs {
+		if p[0].File == x && p[0].On() == reg && !v.w.Life(p) {
+			said[v.w.says(p[0])], said[v.w.says(p[1])] = true, true
+		}
+	}
 	for _, r := range values[1:] {
-		named := slices.ContainsFunc(v.Pairs, func(p Pair) bool {
-			return p[0].File == x && p[0].On() == reg && !v.w.Life(p) && (says(p[0]) == says(r) || says(p[1]) == says(r))
-		})
-		if v.live[r.Change] && says(r) != says(values[0]) && !named {
+		if !said[v.w.says(r)] {
+			said[v.w.says(r)] = true
 			out = append(out, r)
 		}
 	}
 	return
 }
 
-// value is the op that gives a register what an act speaks of: of an undoing what is undone, of an edit its base.
-func (w *World) value(r Ref) Ref {
-	if r.Reg == Edit {
-		return w.act(r).Base
-	}
+// says is what an act on a register speaks of: of an undoing what is undone.
+func (w *World) says(r Ref) string {
 	r.Change, _ = w.origin(r.Change)
-	return r
+	return w.act(r).eff
 }
 
-// Bases lists the bodies of a set that are text, standing or not.
-func (w *World) Bases(s Set) (out []Ref) {
-	for base := range w.texts {
-		if s[base.Change] {
-			out = append(out, base)
+// Texts are the files of a set; each has a weave, if only an empty one.
+func (w *World) Texts(s Set) (out []File) {
+	for x := range w.texts {
+		if s[x.Change] {
+			out = append(out, x)
 		}
 	}
-	slices.SortFunc(out, func(a, b Ref) int { return cmp.Or(cmp.Compare(a.Change, b.Change), w.compare(a.File, b.File)) })
+	slices.SortFunc(out, func(a, b File) int { return cmp.Or(cmp.Compare(a.Change, b.Change), cmp.Compare(a.Ord, b.Ord)) })
 	return
 }
-
-// render shows the text of a base in a set.
-func (w *World) render(base Ref, s Set) *oracle.State { return w.texts[base].Render(s) }
