@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -26,7 +25,7 @@ const replayedBytes = 64 << 20
 
 // NewReplay begins with nothing.
 func (r *Repo) NewReplay(ctx context.Context) (*Replay, error) {
-	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves(), touched: map[uint32][]change.FileID{}}
+	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves()}
 	of.kept.rendering = true
 	p := &Replay{r: of, ctx: ctx, grown: map[uint32]*grownState{}, next: 1}
 	if err := of.fs.MkdirAll(r.dir, 0o777); err != nil {

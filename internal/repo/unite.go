@@ -83,31 +83,10 @@ func (f *fuse) uniteWith(from state.Tree) error {
 	if err != nil {
 		return err
 	}
-<<<<<<< HEAD
 	ids := map[change.FileID]bool{} // files to look at whole
 	for _, ds := range [][]state.Dispute{f.disputes, disputes} {
 		for i := range ds {
 			ids[ds[i].File] = true
-=======
-	theirs, err := f.r.touchedBy(less)
-	if err != nil {
-		return err
-	}
-	ours := map[change.FileID]bool{} // of theirs
-	err = f.r.eachTouched(more, func(id change.FileID) {
-		if theirs[id] {
-			ours[id] = true
-		}
-	})
-	if err != nil {
-		return err
-	}
-	for id := range theirs {
-		if ours[id] {
-			err = f.unite(id, from, disputes)
-		} else {
-			err = f.take(id, from, disputes)
->>>>>>> gitimport
 		}
 	}
 	places := map[string]bool{} // where files meet, or are shown in another's stead
@@ -165,7 +144,6 @@ func (f *fuse) uniteWith(from state.Tree) error {
 	})
 }
 
-<<<<<<< HEAD
 // knowledge tells of two things that were made of one file which was made with more.
 type knowledge uint8
 
@@ -231,36 +209,6 @@ func (f *fuse) uniteFile(id change.FileID, from state.Tree, disputes []state.Dis
 		return nil
 	}
 	return f.unite(x, &w)
-=======
-// touchedBy lists the files on which changes act.
-func (r *Repo) touchedBy(changes []uint32) (map[change.FileID]bool, error) {
-	out := make(map[change.FileID]bool, len(changes))
-	return out, r.eachTouched(changes, func(id change.FileID) { out[id] = true })
-}
-
-// eachTouched calls fn for the files on which changes act, once for each change. An import keeps in mind which they are.
-func (r *Repo) eachTouched(changes []uint32, fn func(change.FileID)) error {
-	for _, n := range changes {
-		ids, known := r.touched[n]
-		if !known {
-			o, err := r.origin(n)
-			if err != nil {
-				return err
-			}
-			ids = make([]change.FileID, len(o.files))
-			for i := range o.files {
-				ids[i] = o.files[i].ID
-			}
-			if r.touched != nil {
-				r.touched[n] = ids
-			}
-		}
-		for _, id := range ids {
-			fn(id)
-		}
-	}
-	return nil
->>>>>>> gitimport
 }
 
 // keepTree stores the tree that a fuse makes as that of a state.
