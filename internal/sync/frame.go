@@ -84,6 +84,8 @@ type Writer struct {
 	sent   int64
 	pack   packed
 	err    error
+
+	Progress func(bytes int64) // told of what was written, before compression; nil: nobody
 }
 
 // NewWriter begins a stream.
@@ -133,6 +135,9 @@ func (w *Writer) frame(kind frameKind, payload []byte) error {
 	w.head = b
 	w.number++
 	w.sent += int64(len(b))
+	if w.Progress != nil {
+		w.Progress(int64(len(b)))
+	}
 	if _, err := w.out.Write(b); err != nil {
 		return w.fail(err)
 	}
@@ -193,6 +198,8 @@ type Reader struct {
 	pack   packed
 	ended  bool
 	err    error
+
+	Progress func(bytes int64) // told of what was read, once decompressed; nil: nobody
 }
 
 // NewReader reads the beginning of a stream, of which limit bytes at most are taken once decompressed.
@@ -302,6 +309,9 @@ func (r *Reader) readFrame() (frameKind, []byte, error) {
 		return 0, nil, malformed("frame %d was altered on its way", r.number)
 	}
 	r.number++
+	if r.Progress != nil {
+		r.Progress(total)
+	}
 	if kind == kindEnd {
 		if size != 0 {
 			return 0, nil, malformed("its end holds something")
