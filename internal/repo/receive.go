@@ -119,6 +119,8 @@ func newReceiving(ctx context.Context, t *tx) *receiving {
 	return w
 }
 
+var errNotBefore = errors.New("which is not here and did not come before it")
+
 var errHash = errors.New("a text has another hash than its change says")
 
 func (w *receiving) fail(err error) {
@@ -187,7 +189,7 @@ func (w *receiving) deps(c *change.Change) ([]uint32, error) {
 	find := func(id change.ID) (uint32, error) {
 		n, ok := w.t.FindChange(id)
 		if !ok {
-			return 0, fmt.Errorf("it names change %s, which did not come before it", id.Short())
+			return 0, fmt.Errorf("it names change %s, %w", id.Short(), errNotBefore)
 		}
 		return n, nil
 	}
@@ -317,6 +319,9 @@ func (r *Repo) stateBy(v *store.View, id [32]byte) (StateRef, bool, error) {
 		return StateRef{Num: NoState}, true, nil
 	}
 	for _, n := range namedStates(v) {
+		if n >= r.store.NumStates() {
+			continue // of the transaction under way: it can be built upon once it stands
+		}
 		if s, err := r.stateRef(n); err != nil {
 			return s, false, err
 		} else if s.ID == id {

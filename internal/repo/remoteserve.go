@@ -22,6 +22,7 @@ import (
 type ServeOptions struct {
 	Options
 	ReadOnly bool
+	Gather   bool // what is pushed goes into a file before it is looked at: of peers that may be slow
 }
 
 // Server answers what other repositories ask of one. It may be asked from many goroutines.
@@ -375,11 +376,18 @@ func (s *Server) single(ctx context.Context, r *Repo, q *sync.Request, out *sync
 	return r.newSending(ctx, out, q.DryRun).changes(closure)
 }
 
-// pushed takes changes and moves names. What comes is gathered first: a slow peer keeps nobody from writing.
+// pushed takes changes and moves names.
 func (s *Server) pushed(ctx context.Context, r *Repo, in *sync.Reader, out *sync.Writer) error {
 	if s.opt.ReadOnly {
 		return &Error{Text: "nothing can be pushed here: it is served for reading only"}
 	}
+	if s.opt.Gather {
+		return r.gathered(in, func(in *sync.Reader) error { return s.takePush(ctx, r, in, out) })
+	}
+	return s.takePush(ctx, r, in, out)
+}
+
+func (s *Server) takePush(ctx context.Context, r *Repo, in *sync.Reader, out *sync.Writer) error {
 	s.push.Lock()
 	defer s.push.Unlock()
 	got, err := r.receive(ctx, in)

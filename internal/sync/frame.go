@@ -190,7 +190,6 @@ type Reader struct {
 	z      *zstd.Decoder
 	number uint64
 	buf    []byte
-	kind   frameKind // of the frame that was read and not taken yet, or 0
 	data   []byte    // of the item, read and not taken yet
 	left   int64     // bytes of the item's data that no frame brought yet
 	limit  int64     // bytes that may still come
