@@ -40,6 +40,7 @@ demo: build
 # Each under three minutes; the Linux tree is unpacked once before.
 bench-quick: build needs-git needs-linux
 	OXY_BENCH_FILES=1000 OXY_BENCH_CHANGES=500 $(GO) run ./bench/synthetic
+	$(GO) run ./bench/rounds
 	$(GO) run ./bench/linux -quick
 
 bench-synthetic: build needs-git

@@ -32,6 +32,7 @@ var groups = []group{
 		func(b *bench) error { return b.edits(", 1 000 files", b.thousand) }},
 	{"switch", []operation{{"switch to a state one file away", 10, 0}}, (*bench).switches},
 	{"log", []operation{{"log -n 100", 1, 0}}, (*bench).logs},
+	{"merge", []operation{{opUnite, 3, 0}, {opPick, 0, 0}, {opUnrecord, 0, 0}}, (*bench).merges},
 	{"blame", []operation{{"blame " + blamed, 8, 0}}, (*bench).blames},
 }
 

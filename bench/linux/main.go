@@ -168,7 +168,11 @@ func (b *bench) print(chosen []group) {
 	t := measure.NewTable("Operation", "Git", "oxy", "Ratio", "Target", "", "Git memory", "oxy memory")
 	for _, g := range chosen {
 		for _, op := range g.ops {
-			x, y := git.took[op.name], oxy.took[op.name]
+			x, y := git.series(op.name), oxy.series(op.name)
+			if len(x.Walls) == 0 {
+				t.Row(op.name, "", measure.Time(y.Median()), "", "", "", "", measure.Memory(y.Peak))
+				continue
+			}
 			ratio := float64(x.Median()) / float64(max(y.Median(), 1))
 			t.Row(op.name, measure.Time(x.Median()), measure.Time(y.Median()), fmt.Sprintf("%.2f", ratio),
 				fmt.Sprintf("%.1f", op.target), op.verdict(ratio, y.Peak), measure.Memory(x.Peak), measure.Memory(y.Peak))

@@ -24,6 +24,11 @@ type side struct {
 	bookmark []string // name the current state "before", and stay
 	before   []string // switch to it
 	main     []string // and back
+	to       func(bookmark string) []string
+	unite    []string // the current bookmark with "right"
+	pick     []string // the last change of "right" alone
+	unrecord []string // an earlier change; nil where there is no such thing
+	back     []string // take the last of these back
 
 	commits int                        // changes so far
 	took    map[string]*measure.Series // times by operation
@@ -41,6 +46,10 @@ func gitSide(tool measure.Tool, root string) *side {
 		bookmark: []string{"branch", "before"},
 		before:   []string{"checkout", "-q", "before"},
 		main:     []string{"checkout", "-q", "main"},
+		to:       func(bookmark string) []string { return []string{"checkout", "-q", bookmark} },
+		unite:    []string{"merge", "-q", "--no-edit", "right"},
+		pick:     []string{"cherry-pick", "right"},
+		back:     []string{"reset", "-q", "--hard", "HEAD@{1}"},
 	}
 }
 
@@ -56,6 +65,11 @@ func oxySide(tool measure.Tool, root string) *side {
 		bookmark: []string{"bookmark", "before"},
 		before:   []string{"checkout", "before"},
 		main:     []string{"checkout", "main"},
+		to:       func(bookmark string) []string { return []string{"checkout", bookmark} },
+		unite:    []string{"merge", "right"},
+		pick:     []string{"pick", "right"},
+		unrecord: []string{"unrecord", "left~500"},
+		back:     []string{"undo"},
 	}
 }
 
@@ -107,4 +121,12 @@ func (s *side) edit(files []string, mark string) error {
 		}
 	}
 	return nil
+}
+
+// series are the times of an operation, empty where this side has no such thing.
+func (s *side) series(op string) *measure.Series {
+	if t := s.took[op]; t != nil {
+		return t
+	}
+	return &measure.Series{}
 }

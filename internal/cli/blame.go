@@ -20,7 +20,7 @@ func blameCommand(a *app) *cobra.Command {
 		Use:   "blame PATH",
 		Short: "Tell who wrote each line of a file, and with --deleted who deleted those that are gone",
 		Long: `Show each line of a file with the change that wrote it, its author and date. Lines that are not recorded yet stand
-under 00000000. With --deleted the lines that are gone are shown where they stood, with the change that deleted them.`,
+under 00000000, the marks of conflicts under --------. With --deleted the lines that are gone are shown where they stood, with the change that deleted them.`,
 		Example: `  oxy blame src/parser.go
   oxy blame -L 10,20 -r main~5 src/parser.go
   oxy blame --deleted src/parser.go`,
@@ -102,6 +102,9 @@ const maxAuthor = 24
 // notYet stands where a line has no change.
 const notYet = "not recorded yet"
 
+// ofConflict stands where a line is a mark of a conflict.
+const ofConflict = "conflict"
+
 // blameFormat appends runs as text. What is the same for all lines of a change is made once.
 type blameFormat struct {
 	short      func(uint32) string
@@ -109,17 +112,18 @@ type blameFormat struct {
 	author, id int // columns, in characters
 	line       int
 	prefixes   map[*repo.ChangeInfo][]byte
+	mark       *repo.ChangeInfo // stands for who wrote the marks of conflicts
 	last       *repo.ChangeInfo // whose prefix was asked for last
 	lastPrefix []byte           // nil: none yet
 }
 
 func newBlameFormat(runs []repo.BlameRun, short func(uint32) string, p *ui.Palette) *blameFormat {
-	f := &blameFormat{short: short, palette: p, prefixes: make(map[*repo.ChangeInfo][]byte), id: 8, line: 1}
+	f := &blameFormat{short: short, palette: p, prefixes: make(map[*repo.ChangeInfo][]byte), mark: &repo.ChangeInfo{}, id: 8, line: 1}
 	most := 1 // lines ascend, but for those that are gone
 	for i := range runs {
 		r := &runs[i]
-		if i == 0 || r.Change != runs[i-1].Change {
-			f.measure(r.Change)
+		if i == 0 || f.who(r) != f.who(&runs[i-1]) {
+			f.measure(f.who(r))
 		}
 		if r.Line > 0 {
 			most = r.Line + max(bytes.Count(r.Text, []byte{'\n'}), 1) - 1
@@ -129,6 +133,14 @@ func newBlameFormat(runs []repo.BlameRun, short func(uint32) string, p *ui.Palet
 	return f
 }
 
+// who is whom a run is by.
+func (f *blameFormat) who(r *repo.BlameRun) *repo.ChangeInfo {
+	if r.Mark {
+		return f.mark
+	}
+	return r.Change
+}
+
 // measure widens the columns for a change, once.
 func (f *blameFormat) measure(c *repo.ChangeInfo) {
 	if _, ok := f.prefixes[c]; ok {
@@ -136,7 +148,9 @@ func (f *blameFormat) measure(c *repo.ChangeInfo) {
 	}
 	f.prefixes[c] = nil
 	name := notYet
-	if c != nil {
+	if c == f.mark {
+		name = ofConflict
+	} else if c != nil {
 		name = c.Author.Name
 		f.id = max(f.id, len(f.short(c.Num)))
 	}
@@ -160,15 +174,22 @@ func (f *blameFormat) prefix(c *repo.ChangeInfo) []byte {
 func (f *blameFormat) makePrefix(c *repo.ChangeInfo) []byte {
 	const date = len("2006-01-02 15:04:05 +0000")
 	b := append([]byte(nil), f.palette.Yellow...)
-	if c == nil {
+	switch c {
+	case nil:
 		b = append(b, strings.Repeat("0", f.id)...)
-	} else {
+	case f.mark:
+		b = append(b, strings.Repeat("-", f.id)...)
+	default:
 		b = ui.AppendPadded(b, f.short(c.Num), f.id)
 	}
 	b = append(b, f.palette.Reset...)
 	b = append(b, " ("...)
-	if c == nil {
-		b = ui.AppendPadded(b, notYet, f.author)
+	if c == nil || c == f.mark {
+		name := notYet
+		if c != nil {
+			name = ofConflict
+		}
+		b = ui.AppendPadded(b, name, f.author)
 		return append(b, strings.Repeat(" ", date+2)...)
 	}
 	b = ui.AppendPadded(b, c.Author.Name, f.author)
@@ -183,7 +204,7 @@ func (f *blameFormat) write(w io.Writer, runs []repo.BlameRun) error {
 	var number [24]byte
 	for i := range runs {
 		r := &runs[i]
-		prefix := f.prefix(r.Change)
+		prefix := f.prefix(f.who(r))
 		line, text := r.Line, r.Text
 		var gone []byte
 		if line == 0 {
@@ -252,6 +273,7 @@ type jsonBlame struct {
 	Line      int         `json:"line"` // 0 of lines that are gone
 	Lines     []string    `json:"lines"`
 	Change    *string     `json:"change"`
+	Mark      bool        `json:"mark,omitempty"`
 	Short     string      `json:"short,omitempty"`
 	Author    *jsonPerson `json:"author,omitempty"`
 	Time      string      `json:"time,omitempty"`
@@ -262,7 +284,7 @@ func (a *app) blameJSON(runs []repo.BlameRun) []jsonBlame {
 	out := make([]jsonBlame, len(runs))
 	for i := range runs {
 		r := &runs[i]
-		j := jsonBlame{Line: r.Line, Lines: lines(r.Text)}
+		j := jsonBlame{Line: r.Line, Mark: r.Mark, Lines: lines(r.Text)}
 		if c := r.Change; c != nil {
 			id := c.ID.String()
 			j.Change, j.Short, j.Time = &id, a.repo.ShortID(c.Num), jsonTime(c.Time)

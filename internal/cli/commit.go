@@ -14,8 +14,7 @@ import (
 )
 
 type commitFlags struct {
-	messages     []string
-	file         string
+	said         messageFlags
 	amend        bool
 	hunks        []string
 	interactive  bool
@@ -38,8 +37,7 @@ message records nothing.`,
   oxy commit -i`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.commit(&flags, args) },
 	}
-	c.Flags().StringArrayVarP(&flags.messages, "message", "m", nil, "the `MESSAGE`; given again, another paragraph")
-	c.Flags().StringVarP(&flags.file, "file", "F", "", "read the message from `FILE`, - for standard input")
+	flags.said.add(c)
 	c.Flags().BoolVar(&flags.amend, "amend", false, "replace the last change by one that has this too")
 	c.Flags().StringArrayVar(&flags.hunks, "hunk", nil, "record the hunk with this `ID` and no other; may be given again")
 	c.Flags().BoolVarP(&flags.interactive, "interactive", "i", false, "ask for each hunk")
@@ -77,7 +75,9 @@ func (a *app) commit(flags *commitFlags, args []string) error {
 		return usage("commit", "commit takes --hunk or paths, not both")
 	}
 	if opt.Message == "" {
-		opt.Edit = a.editMessage
+		opt.Edit = func(initial string, files []repo.FileChange) (string, error) {
+			return a.editMessage("commit", initial, files)
+		}
 	}
 	var said []string
 	opt.Large = a.confirmLarge
@@ -152,20 +152,9 @@ func appendDecided(dst []byte, decided, left int) []byte {
 
 // fill reads what the flags say of message, author and date.
 func (f *commitFlags) fill(a *app, opt *repo.CommitOptions) error {
-	switch {
-	case len(f.messages) > 0 && f.file != "":
-		return usage("commit", "commit takes -m or -F, not both")
-	case len(f.messages) > 0:
-		opt.Message = tidy(strings.Join(f.messages, "\n\n"))
-	case f.file != "":
-		b, err := a.readMessage(f.file)
-		if err != nil {
-			return err
-		}
-		opt.Message = tidy(string(b))
-	}
-	if opt.Message == "" && (len(f.messages) > 0 || f.file != "") {
-		return emptyMessage("commit")
+	var err error
+	if opt.Message, err = f.said.message(a, "commit"); err != nil {
+		return err
 	}
 	if f.author != "" {
 		p, ok := parsePerson(f.author)
@@ -174,7 +163,6 @@ func (f *commitFlags) fill(a *app, opt *repo.CommitOptions) error {
 		}
 		opt.Author = &p
 	}
-	var err error
 	opt.Time, err = a.dateOf("commit", f.date)
 	return err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,8 @@ it, a key and a value set it, nothing lists all; get, set, unset and list say th
   ui.color                auto, always or never
   ui.pager, ui.editor     programs (OXY_PAGER and OXY_EDITOR come first)
   merge.tool              what oxy resolve --tool runs; merge.tools.NAME is how NAME is run
+
+Programs are named in your own settings only: a repository may come from anybody, and shall run none.
 
 Your own are in OXY_CONFIG_DIR, or where your system keeps settings; oxy config list tells where each is.`,
 		Example: `  oxy config --user user.name "Ada Lovelace"
@@ -47,6 +50,8 @@ type jsonSetting struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 	From  string `json:"from,omitempty"`
+
+	PassedOver bool `json:"passed_over,omitempty"`
 }
 
 func configGet(a *app) *cobra.Command {
@@ -69,10 +74,17 @@ func (a *app) getConfig(key string) error {
 		return err
 	}
 	if value == "" && from == "" {
+		passed, err := r.ConfigPassedOver()
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(passed, func(s [3]string) bool { return s[0] == key }); i >= 0 {
+			return &repo.Error{Text: key + " is not set: what " + passed[i][2] + " says of it is passed over, for it names a program", Next: "Set it with: oxy config --user " + key + " VALUE", No: true}
+		}
 		return &repo.Error{Text: key + " is not set", Next: "Set it with: oxy config set " + key + " VALUE", No: true}
 	}
 	if a.json {
-		return a.printJSON(jsonSetting{key, value, from})
+		return a.printJSON(jsonSetting{Key: key, Value: value, From: from})
 	}
 	return a.out.printf("%s\n", value)
 }
@@ -136,15 +148,26 @@ func (a *app) listConfig() error {
 	if err != nil {
 		return err
 	}
-	list := make([]jsonSetting, len(rows))
-	for i, row := range rows {
-		list[i] = jsonSetting{row[0], row[1], row[2]}
+	passed, err := r.ConfigPassedOver()
+	if err != nil {
+		return err
+	}
+	list := make([]jsonSetting, 0, len(rows)+len(passed))
+	for _, row := range rows {
+		list = append(list, jsonSetting{Key: row[0], Value: row[1], From: row[2]})
+	}
+	for _, row := range passed {
+		list = append(list, jsonSetting{Key: row[0], Value: row[1], From: row[2], PassedOver: true})
 	}
 	if a.json {
 		return a.printJSON(list)
 	}
 	for _, s := range list {
-		if err := a.out.printf("%s = %s  (%s)\n", s.Key, s.Value, s.From); err != nil {
+		why := ""
+		if s.PassedOver {
+			why = "; passed over, programs are named in your own settings only"
+		}
+		if err := a.out.printf("%s = %s  (%s%s)\n", s.Key, s.Value, s.From, why); err != nil {
 			return err
 		}
 	}

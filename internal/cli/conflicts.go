@@ -190,9 +190,6 @@ func (a *app) conflictWords(c *repo.Conflict) string {
 	switch c.Kind {
 	case "text":
 		words = "the same lines edited in " + ways(len(c.Sides))
-		if c.Line == 0 {
-			words = "edits that met, and show the same"
-		}
 	case "place":
 		words = "moved to " + plural(len(c.Sides), "place")
 	case "mode":

@@ -14,15 +14,20 @@ import (
 const fsckMemory = 192 << 20
 
 func fsckCommand(a *app) *cobra.Command {
-	var quick bool
+	var quick, repair bool
 	c := &cobra.Command{
 		Use:   "fsck",
 		Short: "Look for damage in the repository",
 		Long: `Read all of the repository and prove that it is whole: every checksum and hash, every change and all that it names,
 every state and operation, and that the files of bookmarks, tags and the working copy come out as the changes make them.
-Nothing is written. What is damaged is told with what it affects and what mends it, and the exit code is then 1.`,
+Nothing is written. What is damaged is told with what it affects and what mends it, and the exit code is then 1.
+
+With --repair all that is derived, the indexes, the trees and what was last seen in the working copy, is then made again
+from the changes, and the repository is looked at once more. What is not derived is never touched: it is named with what it
+affects, and the exit code tells whether such damage is left.`,
 		Example: `  oxy fsck
-  oxy fsck --quick`,
+  oxy fsck --quick
+  oxy fsck --repair`,
 		Args: nothing,
 		RunE: func(*cobra.Command, []string) error {
 			r, err := a.open()
@@ -35,9 +40,27 @@ Nothing is written. What is damaged is told with what it affects and what mends 
 			if err != nil {
 				return err
 			}
+			var repaired []repo.Repaired
+			found := res
+			if repair {
+				if repaired, err = r.Repair(a.interruptible()); err != nil {
+					return err
+				}
+				if res, err = r.Fsck(a.interruptible(), repo.FsckOptions{}); err != nil {
+					return err
+				}
+			}
 			if a.json {
-				err = a.fsckJSON(res, quick, a.now().Sub(began).Seconds())
+				err = a.fsckJSON(res, found, repaired, quick, a.now().Sub(began).Seconds())
 			} else {
+				if repair && len(found.Problems) > 0 {
+					if err := a.listFsck(found); err != nil {
+						return err
+					}
+				}
+				if err := a.listRepaired(repaired); err != nil {
+					return err
+				}
 				err = a.listFsck(res)
 			}
 			if err == nil && len(res.Problems) > 0 {
@@ -47,7 +70,25 @@ Nothing is written. What is damaged is told with what it affects and what mends 
 		},
 	}
 	c.Flags().BoolVar(&quick, "quick", false, "only the checksums of the log and its indexes")
+	c.Flags().BoolVar(&repair, "repair", false, "make all that is derived again")
+	c.MarkFlagsMutuallyExclusive("quick", "repair")
 	return c
+}
+
+// listRepaired says what was made again, and of what could not be, why.
+func (a *app) listRepaired(repaired []repo.Repaired) error {
+	for _, d := range repaired {
+		var err error
+		if d.Err != nil {
+			err = a.out.printf("Not made again: %s: %v\n", d.What, d.Err)
+		} else {
+			err = a.out.printf("Made again: %s.\n", d.What)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *app) listFsck(res *repo.FsckResult) error {
@@ -112,6 +153,14 @@ type jsonFsck struct {
 	Seconds  float64       `json:"seconds"`
 	Problems []jsonProblem `json:"problems"`
 	More     uint64        `json:"more"`
+	// With --repair: what was found before, and what was made again.
+	Found    []jsonProblem  `json:"found,omitempty"`
+	Repaired []jsonRepaired `json:"repaired,omitempty"`
+}
+
+type jsonRepaired struct {
+	What  string `json:"what"`
+	Error string `json:"error,omitempty"`
 }
 
 type jsonProblem struct {
@@ -127,9 +176,24 @@ type jsonProblem struct {
 	Mend      string     `json:"mend"`
 }
 
-func (a *app) fsckJSON(res *repo.FsckResult, quick bool, seconds float64) error {
-	j := jsonFsck{quick, res.Bytes, res.Frames, res.Contents, res.Changes, res.States, res.Ops, res.Trees, res.Files, seconds,
-		make([]jsonProblem, len(res.Problems)), res.More}
+func (a *app) fsckJSON(res, found *repo.FsckResult, repaired []repo.Repaired, quick bool, seconds float64) error {
+	j := jsonFsck{Quick: quick, Bytes: res.Bytes, Frames: res.Frames, Contents: res.Contents, Changes: res.Changes, States: res.States,
+		Ops: res.Ops, Trees: res.Trees, Texts: res.Files, Seconds: seconds, Problems: newJSONProblems(res), More: res.More}
+	if repaired != nil {
+		j.Found = newJSONProblems(found)
+	}
+	for _, d := range repaired {
+		out := jsonRepaired{What: d.What}
+		if d.Err != nil {
+			out.Error = d.Err.Error()
+		}
+		j.Repaired = append(j.Repaired, out)
+	}
+	return a.printJSON(j)
+}
+
+func newJSONProblems(res *repo.FsckResult) []jsonProblem {
+	list := make([]jsonProblem, len(res.Problems))
 	for i := range res.Problems {
 		p := &res.Problems[i]
 		out := jsonProblem{Text: p.Text, File: p.File, Offset: p.Offset, Derived: p.Derived, Paths: newJSONPaths(p.Paths),
@@ -142,7 +206,7 @@ func (a *app) fsckJSON(res *repo.FsckResult, quick bool, seconds float64) error 
 			out.Bookmarks = append(out.Bookmarks, p.Names.Bookmarks...)
 			out.Tags = append(out.Tags, p.Names.Tags...)
 		}
-		j.Problems[i] = out
+		list[i] = out
 	}
-	return a.printJSON(j)
+	return list
 }

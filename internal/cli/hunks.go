@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,13 +11,15 @@ import (
 )
 
 func hunksCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var of string
+	c := &cobra.Command{
 		Use:   "hunks [PATHS]",
-		Short: "List the hunks that commit and discard can take by themselves",
-		Long: `List the hunks of the working copy, each with a short id that stays the same while the hunk does. commit --hunk and
-discard --hunk take these ids.`,
+		Short: "List the hunks that commit, amend, discard and split can take by themselves",
+		Long: `List the hunks of the working copy, each with a short id that stays the same while the hunk does. commit --hunk, amend
+--hunk and discard --hunk take these ids. With --change list those of a recorded change, which split --hunk takes.`,
 		Example: `  oxy hunks
-  oxy commit --hunk 3f9a -m "Only this one"`,
+  oxy commit --hunk 3f9a -m "Only this one"
+  oxy hunks --change 1a2b3c4d`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := a.open()
 			if err != nil {
@@ -26,9 +29,16 @@ discard --hunk take these ids.`,
 			if err != nil {
 				return err
 			}
-			hunks, err := r.Hunks(a.interruptible(), paths)
+			var hunks []repo.Hunk
+			if of != "" {
+				hunks, err = r.ChangeHunks(a.interruptible(), of)
+				hunks = hunksBeneath(hunks, paths)
+			} else {
+				hunks, err = r.Hunks(a.interruptible(), paths)
+				err = notRecording(err)
+			}
 			if err != nil {
-				return notRecording(err)
+				return err
 			}
 			if a.json {
 				list := make([]jsonWorkHunk, len(hunks))
@@ -48,6 +58,18 @@ discard --hunk take these ids.`,
 			return nil
 		},
 	}
+	c.Flags().StringVar(&of, "change", "", "list what `CHANGE` did, in hunks that a split can take")
+	return c
+}
+
+// hunksBeneath gives the hunks of files at or beneath one of some paths; without any all.
+func hunksBeneath(hunks []repo.Hunk, paths []string) []repo.Hunk {
+	if len(paths) == 0 {
+		return hunks
+	}
+	return slices.DeleteFunc(hunks, func(h repo.Hunk) bool {
+		return !slices.ContainsFunc(paths, func(p string) bool { return beneath(h.Path, p) })
+	})
 }
 
 // appendHunk appends a hunk with its id and file.
@@ -88,6 +110,11 @@ func (a *app) pick(verb string, paths []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.pickOf(verb, hunks)
+}
+
+// pickOf asks for each of some hunks whether to verb it.
+func (a *app) pickOf(verb string, hunks []repo.Hunk) ([]string, error) {
 	if len(hunks) == 0 {
 		return nil, &repo.Error{Text: "nothing changed", No: true}
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxy-vcs/oxy/internal/repo"
@@ -14,7 +16,8 @@ func mergeCommand(a *app) *cobra.Command {
 		Long: `Unite the working copy's state with another: afterwards the current bookmark has the changes of both, and the files
 show them all. There is no merge commit. Where changes that did not know of each other meet, a conflict stands in the
 files and in oxy conflicts until it is decided; a decision that was recorded once holds wherever both sides meet again.
-With conflicts the merge is done all the same, and the exit code is 0: oxy conflicts --exit-code asks for them.
+With conflicts the merge is done all the same, and the exit code is 0: oxy conflicts --exit-code asks for them. Where a
+change comes together with one that was made anew of it (by amend, reword, squash or split), merge says how the old one goes.
 
 Changes that are not recorded stay where the merge does not touch their files, and are never overwritten. When one side
 moved a directory and the other added files beneath its old path, merge says so, and --follow moves them too.`,
@@ -81,7 +84,10 @@ func (a *app) merged(res *repo.MoveResult, opt repo.MergeOptions, rev string) er
 	if err := a.movedFiles(res, opt.DryRun); err != nil {
 		return err
 	}
-	if err := a.strays(res, opt, name); err != nil || !opt.DryRun {
+	if err := a.strays(res, opt, name); err != nil {
+		return err
+	}
+	if err := a.replaced(res, opt.DryRun); err != nil || !opt.DryRun {
 		return err
 	}
 	return a.out.printf(nothingDone)
@@ -130,10 +136,69 @@ func (a *app) strays(res *repo.MoveResult, opt repo.MergeOptions, name string) e
 	return a.out.spill()
 }
 
+// replaced tells of changes that are here now together with what stands in their stead, and how the old ones go.
+func (a *app) replaced(res *repo.MoveResult, dryRun bool) error {
+	if len(res.Replaced) == 0 {
+		return nil
+	}
+	olds := oldOnes(res.Replaced)
+	was, are, ones := "was", "is", "one"
+	if len(olds) > 1 {
+		was, are, ones = "were", "are", "ones"
+	}
+	if dryRun {
+		are = "would be"
+	}
+	if err := a.out.printf("\n%s %s made anew, and the old and the new %s both here:\n", plural(len(olds), "change"), was, are); err != nil {
+		return err
+	}
+	for i, c := range res.Replaced {
+		if more := len(res.Replaced) - i; i == listedChanges && more > 1 {
+			if err := a.out.printf("  and %d more\n", more); err != nil {
+				return err
+			}
+			break
+		}
+		if err := a.mapping("  ", c); err != nil {
+			return err
+		}
+	}
+	next := "To have only the new " + ones + ": oxy unrecord"
+	if dryRun {
+		next = "To have only the new " + ones + ", after the merge: oxy unrecord"
+	}
+	if len(res.Needed) > 0 {
+		if err := a.out.printf("%s on the old %s still:\n", depend(len(res.Needed)), ones); err != nil {
+			return err
+		}
+		if err := a.listSome(res.Needed); err != nil {
+			return err
+		}
+		next = "To have only the new " + ones + ", without what depends on the old: oxy unrecord --with-dependents"
+	}
+	b := append(a.out.buf, next...)
+	for _, n := range olds {
+		b = append(append(b, ' '), a.repo.ShortID(n)...)
+	}
+	a.out.buf = append(b, '\n')
+	return a.out.spill()
+}
+
+// oldOnes gives each change that others stand in the stead of once.
+func oldOnes(pairs []repo.Rewritten) (olds []uint32) {
+	for _, c := range pairs {
+		olds = append(olds, c.Old)
+	}
+	slices.Sort(olds)
+	return slices.Compact(olds)
+}
+
 type jsonMerge struct {
 	jsonMove
-	Strays   []jsonStray `json:"strays"`
-	Followed *jsonChange `json:"followed"`
+	Strays   []jsonStray     `json:"strays"`
+	Followed *jsonChange     `json:"followed"`
+	Replaced []jsonRewritten `json:"replaced"`
+	Needed   []jsonChange    `json:"needed"`
 }
 
 type jsonStray struct {
@@ -153,6 +218,12 @@ func (a *app) mergeJSON(res *repo.MoveResult, opt repo.MergeOptions) error {
 		return err
 	}
 	j := jsonMerge{jsonMove: move, Strays: make([]jsonStray, len(res.Strays))}
+	if j.Replaced, err = a.newRewritten(res.Replaced, false); err != nil {
+		return err
+	}
+	if j.Needed, err = a.newChanges(latestFirst(res.Needed)); err != nil {
+		return err
+	}
 	for i, s := range res.Strays {
 		path, to := newText(s.Path), newText(s.To)
 		j.Strays[i] = jsonStray{path.Value, path.Bytes, to.Value, to.Bytes}

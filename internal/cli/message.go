@@ -15,21 +15,21 @@ const messageFile = "message"
 // maxListed bounds the files that the template lists: a first commit has tens of thousands.
 const maxListed = 100
 
-// editMessage asks for a message in the person's editor.
-func (a *app) editMessage(initial string, files []repo.FileChange) (string, error) {
+// editMessage asks for a verb's message in the person's editor. notes are lines that it tells them besides.
+func (a *app) editMessage(verb, initial string, files []repo.FileChange, notes ...string) (string, error) {
 	line, set := ui.EditorLine(a.env.Get, a.setting("ui.editor"))
 	if !set && !ui.IsTerminal(a.stdio.In) {
-		return "", &repo.Error{Text: "there is no message", Next: "Give one with oxy commit -m TEXT, or name an editor in OXY_EDITOR."}
+		return "", &repo.Error{Text: "there is no message", Next: "Give one with oxy " + verb + " -m TEXT, or name an editor in OXY_EDITOR."}
 	}
 	if a.progress != nil {
 		a.progress.End()
 	}
 	name := filepath.Join(a.repo.Root(), repo.DirName, messageFile)
-	if err := vfs.WriteFileAtomic(a.fs, name, a.messageTemplate(initial, files), false); err != nil {
+	if err := vfs.WriteFileAtomic(a.fs, name, a.messageTemplate(initial, files, notes), false); err != nil {
 		return "", err
 	}
 	if err := ui.Edit(line, name, a.stdio.In, a.stdio.Out, a.stdio.Err); err != nil {
-		return "", &repo.Error{Text: err.Error(), Next: "Name another editor in OXY_EDITOR, or write oxy commit -m TEXT.", Err: err}
+		return "", &repo.Error{Text: err.Error(), Next: "Name another editor in OXY_EDITOR, or write oxy " + verb + " -m TEXT.", Err: err}
 	}
 	b, err := a.fs.ReadFile(name, maxMessage)
 	if err != nil {
@@ -37,14 +37,17 @@ func (a *app) editMessage(initial string, files []repo.FileChange) (string, erro
 	}
 	message := withoutComments(string(b))
 	if message == "" {
-		return "", emptyMessage("commit")
+		return "", emptyMessage(verb)
 	}
 	return message, nil
 }
 
-func (a *app) messageTemplate(initial string, files []repo.FileChange) []byte {
+func (a *app) messageTemplate(initial string, files []repo.FileChange, notes []string) []byte {
 	b := append([]byte(initial), '\n')
 	b = append(b, "# Say what this change does. Lines that begin with # are left out; an empty message records nothing.\n#\n"...)
+	for _, note := range notes {
+		b = append(append(append(b, "# This is "...), note...), ".\n"...)
+	}
 	for i := range files {
 		if i == maxListed {
 			b = append(b, "# and "...)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,9 +27,10 @@ func resolveCommand(a *app) *cobra.Command {
 		Use:   "resolve PATHS",
 		Short: "Decide conflicts: take a side, or what the files are now",
 		Long: `Decide the conflicts of files, or of all beneath a directory. oxy conflicts lists them with the numbers of their sides.
---take N takes a side, and of lines --take 2,1 both, in that order; --base takes what was there before both; --tool runs a
-merge tool, once for each conflict of lines. Without any of these the files are right as they are now: where a
-file is, whether it is there, what kind of file it is, and its lines, once no mark of a conflict is left in them.
+--take N takes a side, and of lines --take 2,1 both, in that order; in place of the number it takes a bookmark or the id
+of a change that only this side has. --base takes what was there before both; --tool runs a merge tool, once for each
+conflict of lines. Without any of these the files are right as they are now: where a file is, whether it is there, what
+kind of file it is, and its lines, once no mark of a conflict is left in them. Lines that were edited before stay so.
 
 The files are changed, and the next oxy commit records the decision; it then holds wherever both sides meet. What was
 in the files before comes back with oxy undo.
@@ -36,13 +38,14 @@ in the files before comes back with oxy undo.
 The setting merge.tool names the tool: ` + toolNames() + `, or one that merge.tools.NAME says how to run.
 That line finds four files in $LOCAL, $BASE, $REMOTE and $MERGED, as it would under Git.`,
 		Example: `  oxy resolve --take 2 src/parser.go
+  oxy resolve --take topic src
   oxy resolve --take 1,2 --block 1a2b3c4d.0 NEWS
   oxy resolve --tool=meld src/parser.go
   oxy resolve notes.txt`,
 		Args: atLeastOne("a path"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.resolve(&flags, args) },
 	}
-	c.Flags().StringSliceVar(&flags.take, "take", nil, "take side `N`; several of lines as N,M")
+	c.Flags().StringSliceVar(&flags.take, "take", nil, "take side `N`, or the one that a bookmark or change has; several of lines as N,M")
 	c.Flags().BoolVar(&flags.base, "base", false, "take what was there before the sides")
 	c.Flags().StringVar(&flags.tool, "tool", "", "decide in the merge tool `NAME`, or in the one that is set")
 	c.Flags().Lookup("tool").NoOptDefVal = setTool
@@ -54,11 +57,10 @@ That line finds four files in $LOCAL, $BASE, $REMOTE and $MERGED, as it would un
 func (f *resolveFlags) options() (opt repo.ResolveOptions, err error) {
 	opt.Block, opt.Base = f.block, f.base
 	for _, s := range f.take {
-		n, err := strconv.Atoi(strings.TrimSpace(s))
-		if err != nil || n < 1 {
-			return opt, usage("resolve", "--take takes numbers of sides, from 1, not %q", s)
+		if s = strings.TrimSpace(s); s == "" || s == "0" || strings.HasPrefix(s, "-") {
+			return opt, usage("resolve", "--take takes numbers of sides, from 1, or who has them, not %q", s)
 		}
-		opt.Take = append(opt.Take, n)
+		opt.Take = append(opt.Take, s)
 	}
 	given := 0
 	for _, is := range []bool{len(f.take) > 0, f.base, f.tool != ""} {
@@ -95,13 +97,15 @@ func (a *app) resolve(flags *resolveFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if line != "" {
-		opt.Merge = func(c *repo.Conflict, base []byte) ([]byte, error) { return a.decideInTool(line, c, base) }
-	}
 	ctx := a.interruptible()
 	done := &repo.ResolveResult{}
-	for _, path := range files {
-		opt.Path = path
+	steps := [][]string{files}
+	if line != "" {
+		opt.Merge = func(c *repo.Conflict, base []byte) ([]byte, error) { return a.decideInTool(line, c, base) }
+		// A person who gives up in the tool shall not lose what was decided of the files before.
+		steps = slices.Collect(slices.Chunk(files, 1))
+	}
+	for _, opt.Paths = range steps {
 		res, err := r.Resolve(ctx, opt)
 		if err != nil {
 			return err
@@ -174,16 +178,18 @@ func (a *app) resolved(done *repo.ResolveResult, opt *repo.ResolveOptions) error
 }
 
 // appendDecision says what was made of a conflict.
-func (a *app) appendDecision(dst []byte, c *repo.Conflict, opt *repo.ResolveOptions) []byte {
+func (a *app) appendDecision(dst []byte, c *repo.Decision, opt *repo.ResolveOptions) []byte {
 	switch {
+	case c.Done && (opt.Merge != nil || opt.Base || len(opt.Take) > 0):
+		return append(dst, "as it was edited before"...)
 	case opt.Merge != nil:
 		return append(dst, "as the merge tool left it"...)
 	case opt.Base:
 		return append(dst, "what was there before"...)
-	case len(opt.Take) == 0:
+	case len(c.Took) == 0:
 		return append(dst, "as it is now"...)
 	}
-	for i, n := range opt.Take {
+	for i, n := range c.Took {
 		if i > 0 {
 			dst = append(dst, ", then "...)
 		}
@@ -198,14 +204,27 @@ func (a *app) appendDecision(dst []byte, c *repo.Conflict, opt *repo.ResolveOpti
 }
 
 type jsonResolve struct {
-	Decided []jsonConflict `json:"decided"`
+	Decided []jsonDecision `json:"decided"`
 	Open    []jsonConflict `json:"open"`
 }
 
-func (a *app) resolveJSON(done *repo.ResolveResult) (err error) {
-	var j jsonResolve
-	if j.Decided, err = a.newConflicts(done.Decided); err != nil {
+type jsonDecision struct {
+	jsonConflict
+	Took []int `json:"took"`
+}
+
+func (a *app) resolveJSON(done *repo.ResolveResult) error {
+	conflicts := make([]repo.Conflict, len(done.Decided))
+	for i := range done.Decided {
+		conflicts[i] = done.Decided[i].Conflict
+	}
+	decided, err := a.newConflicts(conflicts)
+	if err != nil {
 		return err
+	}
+	j := jsonResolve{Decided: make([]jsonDecision, len(decided))}
+	for i := range decided {
+		j.Decided[i] = jsonDecision{decided[i], append([]int{}, done.Decided[i].Took...)}
 	}
 	if j.Open, err = a.newConflicts(done.Open); err != nil {
 		return err

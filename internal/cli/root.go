@@ -76,10 +76,10 @@ There is no staging area: oxy commit records everything that changed.`,
 			root.AddCommand(v)
 		}
 	}
-	add(groupStart, initCommand(a), configCommand(a))
+	add(groupStart, initCommand(a), gitCommand(a), configCommand(a))
 	add(groupLook, statusCommand(a), diffCommand(a), logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a),
 		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a), conflictsCommand(a))
-	add(groupRecord, commitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
+	add(groupRecord, commitCommand(a), amendCommand(a), rewordCommand(a), squashCommand(a), splitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
 	add(groupUnite, mergeCommand(a), pickCommand(a), resolveCommand(a))
 	add(groupShare, cloneCommand(a), pullCommand(a), pushCommand(a), fetchCommand(a), remoteCommand(a), bundleCommand(a), serveCommand(a))
 	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
@@ -174,7 +174,8 @@ var habits = []struct{ verb, next string }{
 	{"clean", "See new files with oxy status, and delete them with rm."},
 	{"stash", "Record it with oxy commit, or put it aside with oxy discard: oxy undo brings it back."},
 	{"ci", "Record with: oxy commit"}, {"record", "Record with: oxy commit"},
-	{"amend", "Replace the last change with: oxy commit --amend"},
+	{"fixup", "Put what changed into an earlier change with: oxy amend CHANGE"}, {"absorb", "Put what changed into an earlier change with: oxy amend CHANGE"},
+	{"fold", "Did you mean oxy squash?"}, {"describe", "Did you mean oxy reword?"}, {"metaedit", "Did you mean oxy reword?"},
 	{"st", "Did you mean oxy status?"},
 	{"annotate", "Did you mean oxy blame?"}, {"praise", "Did you mean oxy blame?"},
 	{"ls-files", "Did you mean oxy files?"}, {"ls", "Did you mean oxy files?"}, {"manifest", "Did you mean oxy files?"},

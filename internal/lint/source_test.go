@@ -33,6 +33,9 @@ func (s source) isTest() bool { return strings.HasSuffix(s.file, "_test.go") }
 func (s source) room() string { return roomOf(s.dir()) }
 
 func roomOf(dir string) string {
+	if _, own := below[dir]; own {
+		return dir
+	}
 	parts := strings.Split(dir, "/")
 	if len(parts) > 1 && (parts[0] == "internal" || parts[0] == "cmd") {
 		return parts[0] + "/" + parts[1]

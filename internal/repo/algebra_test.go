@@ -433,6 +433,7 @@ func TestStories(t *testing.T) {
 				s.w.with(t, func(r *Repo) error { s.act(r); return nil })
 				s.laws()
 			}
+			fine(t, s.w.mem)
 		})
 	}
 	t.Log(seen)

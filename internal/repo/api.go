@@ -211,7 +211,8 @@ type CommitResult struct {
 
 // BlameRun is a run of whole lines by one change.
 type BlameRun struct {
-	Change    *ChangeInfo // nil: not recorded yet
+	Change    *ChangeInfo // nil: not recorded yet, or a mark
+	Mark      bool        // marks of a conflict, which nobody wrote
 	Text      []byte
 	Line      int           // of its first line in the file, from 1; 0 for deleted lines
 	DeletedBy []*ChangeInfo // of lines that are gone

@@ -24,11 +24,12 @@ type aside struct {
 	Size uint64      `json:"size"`
 	Hash change.Hash `json:"hash"`
 	Left []byte      `json:"left,omitempty"` // hash of what the operation left in its place, if that is not the base's
+	Flip bool        `json:"flip,omitempty"` // it left it with the other executable bit
 }
 
 // keepAside puts working files into the store, and their list. left are the hashes of what the operation leaves in the place
-// of some. It gives the stats that they had: a file with another one holds something else by now.
-func (t *tx) keepAside(paths []string, left map[string]change.Hash) (map[string]vfs.Stat, error) {
+// of some, execs the executable bits where it sets them. It gives the stats that they had: a file with another one holds something else by now.
+func (t *tx) keepAside(paths []string, left map[string]change.Hash, execs map[string]bool) (map[string]vfs.Stat, error) {
 	r := t.r
 	root, err := r.openRoot()
 	if err != nil {
@@ -55,6 +56,11 @@ func (t *tx) keepAside(paths []string, left map[string]change.Hash) (map[string]
 		a := aside{Path: []byte(path), Kind: now.kind, Exec: now.exec, Size: now.size, Hash: now.hash}
 		if h, ok := left[path]; ok {
 			a.Left = h[:]
+		}
+		if exec, ok := execs[path]; ok {
+			if a.Flip = exec != now.exec; a.Left == nil {
+				a.Left = now.hash[:]
+			}
 		}
 		list = append(list, a)
 	}
@@ -125,7 +131,7 @@ func (t *tx) keepInPlaceOf(list []aside) (map[string]vfs.Stat, error) {
 			there = append(there, path)
 		}
 	}
-	return t.keepAside(there, nil)
+	return t.keepAside(there, nil, nil)
 }
 
 // readAll reads what stands now where files were taken from, with the stats; what is not there is not in the answer.
@@ -169,7 +175,7 @@ func (t *tx) bringBack(ctx context.Context, m *worktree.Manifest, list []aside) 
 	for i := range list {
 		a := &list[i]
 		p := upon
-		if is, there := now[string(a.Path)]; there && bytes.Equal(is.Hash[:], a.Left) && is.Exec == a.Exec {
+		if is, there := now[string(a.Path)]; there && bytes.Equal(is.Hash[:], a.Left) && is.Exec == (a.Exec != a.Flip) {
 			p = over
 		}
 		e := a.entry()

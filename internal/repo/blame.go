@@ -107,7 +107,12 @@ func (r *Repo) blame(ctx context.Context, path string, opt BlameOptions) ([]Blam
 	b := &blamer{r: r, l: l, t: texts{r: r, l: l}, infos: map[uint32]*ChangeInfo{}, opt: opt}
 	done := r.opt.Timings.Phase("blame")
 	defer done(int64(e.Size))
-	if err := b.runs(); err != nil {
+	if len(l.w.Open()) > 0 {
+		err = b.pageRuns(e)
+	} else {
+		err = b.runs()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if opt.State == nil {
@@ -264,7 +269,7 @@ func (b *blamer) working(path string, e *state.Entry) error {
 				break
 			}
 			if !gone {
-				b.out = append(b.out, BlameRun{Change: run.Change, Text: run.Text[used : used+n]})
+				b.out = append(b.out, BlameRun{Change: run.Change, Mark: run.Mark, Text: run.Text[used : used+n]})
 			}
 			at += n
 			if used += n; used == len(run.Text) {

@@ -219,7 +219,7 @@ func mergeSide(ctx context.Context, r *Repo) error {
 }
 
 func takeFirst(ctx context.Context, r *Repo) error {
-	_, err := r.Resolve(ctx, ResolveOptions{Path: "a", Take: []int{1}})
+	_, err := r.Resolve(ctx, ResolveOptions{Paths: []string{"a"}, Take: []string{"1"}})
 	return err
 }
 

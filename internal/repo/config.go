@@ -18,9 +18,16 @@ import (
 // maxConfig bounds a settings file.
 const maxConfig = 1 << 20
 
-// settings are the values of one or more settings files: key to value and the file it was set in.
+// settings are the values of one or more settings files: key to value and the file it was set in. Of what names a program,
+// passed holds what the repository's own file says, which counts for nothing.
 type settings struct {
-	values map[string][2]string
+	values, passed map[string][2]string
+}
+
+// namesProgram tells which settings name programs that oxy runs. A repository may come from anybody, in an archive or on a
+// shared disk: if its own settings could name a program, to look at its log would be to run it.
+func namesProgram(key string) bool {
+	return key == "ui.pager" || key == "ui.editor" || key == "merge.tool" || strings.HasPrefix(key, "merge.tools.")
 }
 
 // userConfigDir is where a person's own settings and ignore rules lie, or "".
@@ -63,12 +70,12 @@ func (r *Repo) configFile(user bool) (string, error) {
 	return filepath.Join(dir, "config.toml"), nil
 }
 
-// load reads both files; the repository's own wins.
+// load reads both files; the repository's own wins, but where a program is named.
 func (r *Repo) load() (*settings, error) {
 	if r.settings != nil {
 		return r.settings, nil
 	}
-	s := &settings{values: map[string][2]string{}}
+	s := &settings{values: map[string][2]string{}, passed: map[string][2]string{}}
 	for _, user := range [2]bool{true, false} {
 		name, err := r.configFile(user)
 		if err != nil {
@@ -78,7 +85,15 @@ func (r *Repo) load() (*settings, error) {
 		if err != nil {
 			return nil, err
 		}
-		flatten(s.values, "", tree, name)
+		values := map[string][2]string{}
+		flatten(values, "", tree, name)
+		for k, v := range values {
+			if user || !namesProgram(k) {
+				s.values[k] = v
+			} else {
+				s.passed[k] = v
+			}
+		}
 	}
 	r.settings = s
 	return s, nil
@@ -125,12 +140,24 @@ func (r *Repo) ConfigList() ([][3]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out [][3]string
-	for k, v := range s.values {
+	return listSettings(s.values), nil
+}
+
+// ConfigPassedOver lists the settings of the repository's own file that name programs: they count for nothing there.
+func (r *Repo) ConfigPassedOver() ([][3]string, error) {
+	s, err := r.load()
+	if err != nil {
+		return nil, err
+	}
+	return listSettings(s.passed), nil
+}
+
+func listSettings(values map[string][2]string) (out [][3]string) {
+	for k, v := range values {
 		out = append(out, [3]string{k, v[0], v[1]})
 	}
 	slices.SortFunc(out, func(a, b [3]string) int { return strings.Compare(a[0], b[0]) })
-	return out, nil
+	return out
 }
 
 // ConfigSet sets a setting in the repository's file, or with user in the person's own. An empty value removes it.
@@ -142,6 +169,10 @@ func (r *Repo) ConfigSet(key, value string, user bool) error {
 	name, err := r.configFile(user)
 	if err != nil {
 		return err
+	}
+	if !user && value != "" && namesProgram(key) {
+		return &Error{Text: key + " names a program, and oxy takes those from your own settings alone: no repository shall run one",
+			Next: "Set it for all your repositories with: oxy config --user " + key + " VALUE"}
 	}
 	if err := r.fs.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return fileError("write the settings", err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/weave"
@@ -181,17 +182,34 @@ func (r *Repo) registerConflicts(base Conflict, w was, h *reach) ([]Conflict, er
 			i := slices.IndexFunc(deeds, func(d state.Deed) bool { return d.Change == n })
 			side := ConflictSide{Changes: []uint32{n}}
 			side.describe(&deeds[i], k.kind)
-			j := slices.IndexFunc(c.Sides, func(o ConflictSide) bool { return o.What == side.What && o.Path == side.Path && o.Dead == side.Dead })
+			if k.kind == state.DisputedBody {
+				if err := r.describeLink(&side); err != nil {
+					return nil, err
+				}
+			}
+			j := slices.IndexFunc(c.Sides, func(o ConflictSide) bool {
+				return o.What == side.What && o.Path == side.Path && o.Dead == side.Dead && (k.kind != state.DisputedBody || o.hash == side.hash)
+			})
 			if j >= 0 {
 				c.Sides[j].Changes = append(c.Sides[j].Changes, n)
 				continue
 			}
 			c.Sides = append(c.Sides, side)
 		}
-		c.ID = fmt.Sprintf("%.*s.%d.%s", markDigits, h.id(c.File.Change), c.File.Ord, k.name) // one change may be at odds over many files
+		c.ID = fmt.Sprintf("%.*s.%d.%s", markDigits, h.id(c.File.Change), c.File.Ord, k.name)
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// describeLink says where a side has a link lead.
+func (r *Repo) describeLink(s *ConflictSide) error {
+	if s.kind != change.Link {
+		return nil
+	}
+	to, err := r.content(nil, &state.Entry{Kind: s.kind, Size: s.size, Hash: s.hash, Body: s.body})
+	s.What += " to " + safepath.Quote(string(to))
+	return err
 }
 
 // describe says what a deed has of what is disputed.
@@ -231,7 +249,7 @@ func (s *ConflictSide) describe(d *state.Deed, kind state.Disputed) {
 	case did.Kind == change.Link:
 		s.What = undid + "made it a link"
 	case did.Kind == change.Subrepo:
-		s.What = undid + "made it a subrepo"
+		s.What = undid + fmt.Sprintf("made it a subrepo at %.8s", did.Content)
 	default:
 		s.What = undid + fmt.Sprintf("wrote it as binary, %d bytes, %.8s", did.Size, did.Content)
 	}
@@ -302,6 +320,19 @@ func (r *Repo) textConflicts(base Conflict, e *state.Entry, h *reach) ([]Conflic
 	return out, nil
 }
 
+// openIn tells whether some part of a conflict is open in a list, or every one.
+func (c *Conflict) openIn(list []Conflict, every bool) bool {
+	for _, part := range c.parts {
+		open := slices.ContainsFunc(list, func(o Conflict) bool {
+			return o.File == c.File && o.Kind == c.Kind && slices.Contains(o.parts, part)
+		})
+		if open != every {
+			return open
+		}
+	}
+	return every
+}
+
 type conflictStep struct {
 	came []Conflict
 	went int
@@ -326,25 +357,13 @@ func (r *Repo) newConflicts(from, to StateRef) (step conflictStep, err error) {
 	if err != nil {
 		return step, err
 	}
-	// has tells whether some part of a conflict is open in a list, or every one.
-	has := func(list []Conflict, c *Conflict, every bool) bool {
-		for _, part := range c.parts {
-			open := slices.ContainsFunc(list, func(o Conflict) bool {
-				return o.File == c.File && o.Kind == c.Kind && slices.Contains(o.parts, part)
-			})
-			if open != every {
-				return open
-			}
-		}
-		return every
-	}
 	for i := range is {
-		if !has(was, &is[i], true) {
+		if !is[i].openIn(was, true) {
 			step.came = append(step.came, is[i])
 		}
 	}
 	for i := range was {
-		if !has(is, &was[i], false) {
+		if !was[i].openIn(is, false) {
 			step.went++
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/oxy-vcs/oxy/internal/diff"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/oxy-vcs/oxy/internal/worktree"
 )
@@ -285,7 +286,8 @@ func (r *Repo) diffStates(a, b StateRef, paths []string) (*DiffSet, error) {
 	return d, nil
 }
 
-// DiffChange lists what a change did: the state with it against the one before, in the log where it stands.
+// DiffChange lists what a change did: the state with it against the one before, in the log where it stands. Where it met others
+// there and conflicts came of that, these are not what it did: then in the log where it stood first, if it met none there.
 func (r *Repo) DiffChange(n uint32, paths []string) (*DiffSet, error) {
 	v, err := r.view()
 	if err != nil {
@@ -299,12 +301,68 @@ func (r *Repo) DiffChange(n uint32, paths []string) (*DiffSet, error) {
 	if err != nil {
 		return nil, storeError(err)
 	}
-	before := StateRef{Num: NoState}
-	if st.Parent >= 0 {
-		before.Num = uint32(st.Parent)
-	}
 	// The later of the two is likelier to be stored, and making it stores the earlier on the way.
-	return r.DiffStates(before, StateRef{Num: s}, paths)
+	set, err := r.DiffStates(stateBefore(&st), StateRef{Num: s}, paths)
+	if err != nil {
+		return nil, err
+	}
+	if met, err := r.showsDispute(s, set); err != nil || !met {
+		return set, err
+	}
+	first, st, err := r.firstWith(n)
+	if err != nil || first == s {
+		return set, err
+	}
+	alone, err := r.DiffStates(stateBefore(&st), StateRef{Num: first}, paths)
+	if err != nil {
+		return nil, err
+	}
+	if met, err := r.showsDispute(first, alone); err != nil || met || len(alone.Files) == 0 {
+		return set, err // the paths may be names that it has only among others
+	}
+	return alone, nil
+}
+
+func stateBefore(st *store.State) StateRef {
+	if st.Parent < 0 {
+		return StateRef{Num: NoState}
+	}
+	return StateRef{Num: uint32(st.Parent)}
+}
+
+// showsDispute tells whether a file of a set is in conflict in a state.
+func (r *Repo) showsDispute(s uint32, set *DiffSet) (bool, error) {
+	return mended(r, func() (bool, error) {
+		tree, err := r.tree(s)
+		if err != nil || !tree.Disputed() {
+			return false, err
+		}
+		ds, err := tree.Disputes()
+		if err != nil {
+			return false, err
+		}
+		shown := map[string]bool{}
+		for i := range ds {
+			if ds[i].Kinds&^state.Several != 0 {
+				shown[ds[i].Shown] = true
+			}
+		}
+		return slices.ContainsFunc(set.Files, func(f FileChange) bool { return f.New != nil && shown[f.New.Path] }), nil
+	})
+}
+
+// firstWith finds the first state whose last change is n. One that was recorded here was recorded there.
+func (r *Repo) firstWith(n uint32) (uint32, store.State, error) {
+	for s := range r.store.NumStates() {
+		st, err := r.store.State(s)
+		if err != nil {
+			return 0, st, storeError(err)
+		}
+		if k := len(st.Changes); k > 0 && st.Changes[k-1] == n {
+			return s, st, nil
+		}
+	}
+	return 0, store.State{}, storeError(fmt.Errorf("no state has change %d: %w", n, store.ErrDamaged))
 }
 
 // fingerprinter reads one side of file i of a set when its likeness is asked for. What cannot be read is like nothing.

@@ -92,7 +92,7 @@ func (t *tx) discard(ctx context.Context, paths, hunks []string) ([]FileChange, 
 	if len(files) == 0 {
 		return nil, &Error{Text: "nothing to discard: nothing differs there", No: true}
 	}
-	kept, err := t.keepAside(take, hashesOf(edited))
+	kept, err := t.keepAside(take, hashesOf(edited), nil)
 	if err != nil {
 		return nil, err
 	}

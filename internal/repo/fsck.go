@@ -48,8 +48,10 @@ type Problem struct {
 // What mends what.
 const (
 	mendTruth = "Restore " + DirName + " from a copy. Other copies of this repository are not affected."
-	mendIndex = "It is made again by itself, at once if " + DirName + "/index and " + DirName + "/head are removed."
-	mendTrees = "It is made again by itself, at once if " + DirName + "/trees is removed."
+	mendIndex = "It is made again by itself, at once by: oxy fsck --repair"
+	// mendManifest: who reads a damaged one makes it anew.
+	mendManifest = "It is made again by itself, at once by: oxy status"
+	mendTrees    = "It is made again by itself, at once by: oxy fsck --repair"
 )
 
 // Bounds of the report: a disk that fails makes as many problems as there are frames, and a person reads the first few.
@@ -63,6 +65,7 @@ const (
 func (r *Repo) Fsck(ctx context.Context, o FsckOptions) (*FsckResult, error) {
 	for again := false; ; again = true {
 		c := &checker{r: r, ctx: ctx, bad: map[change.Hash]bool{}}
+		c.reach.New = func() any { return r.newReach() }
 		if err := c.run(o); err != nil {
 			return nil, err
 		}
@@ -89,6 +92,7 @@ func (c *checker) run(o FsckOptions) error {
 			err = step()
 		}
 	}
+	c.manifest()
 	c.r.opt.Progress.Begin("Checking trees", 0, false)
 	defer c.r.opt.Progress.End()
 	return cmp.Or(err, <-trees)
@@ -99,6 +103,8 @@ type checker struct {
 	r   *Repo
 	ctx context.Context
 	bad map[change.Hash]bool // contents that cannot be had; only read once the log was gone through
+
+	reach sync.Pool // of *reach
 
 	mu    sync.Mutex // guards res and found
 	res   FsckResult

@@ -8,6 +8,7 @@ import (
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/sign"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
 )
@@ -51,6 +52,12 @@ func (c *checker) change(n uint32, p *Problem) error {
 	if err := ch.Bind(n, c.r.store.FindChange); err != nil {
 		return err
 	}
+	if err := c.covers(n, ch); err != nil {
+		return err
+	}
+	if err := unhashed(rec.ID, rec.Unhashed); err != nil {
+		return err
+	}
 	for i := range ch.DirMoves {
 		if err := errors.Join(safepath.Check(ch.DirMoves[i].From), safepath.Check(ch.DirMoves[i].To)); err != nil {
 			return err
@@ -81,6 +88,50 @@ func (c *checker) named(n uint32, ch *change.Change) error {
 	slices.Sort(deps)
 	if !slices.Equal(stored, deps) {
 		return errors.New("the store has other dependencies for it")
+	}
+	return nil
+}
+
+// covers checks that what a change's ops and hunks name lies in its past: whoever has the change then has that, too. ch is
+// bound.
+func (c *checker) covers(n uint32, ch *change.Change) error {
+	named := make([]uint32, 0, len(ch.Others)+1)
+	for _, id := range ch.Others {
+		if m, ok := c.r.store.FindChange(id); ok {
+			named = append(named, m)
+		}
+	}
+	if !ch.Undoes.IsZero() {
+		m, ok := c.r.store.FindChange(ch.Undoes)
+		if !ok {
+			return fmt.Errorf("change %s, which it undoes, is missing", ch.Undoes.Short())
+		}
+		named = append(named, m)
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	h := c.reach.Get().(*reach)
+	defer c.reach.Put(h)
+	defer clear(h.pasts) // what it walked may be all of history
+	for _, m := range named {
+		if m != n && !h.Reaches(n, m) {
+			return fmt.Errorf("it names change %s and does not depend on it", c.r.store.ChangeID(m).Short())
+		}
+	}
+	return nil
+}
+
+// unhashed checks what stands beside a change: each signature is one of this change by the key that it names.
+func unhashed(id change.ID, part []byte) error {
+	entries, err := sign.DecodePart(part)
+	if err != nil {
+		return fmt.Errorf("its signatures: %w", err)
+	}
+	for _, e := range entries {
+		if err := sign.CheckEntry(id, e); err != nil {
+			return fmt.Errorf("a signature of it: %w", err)
+		}
 	}
 	return nil
 }

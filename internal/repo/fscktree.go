@@ -39,6 +39,9 @@ func (c *checker) trees() error {
 		}
 		t.check(s)
 	}
+	if t.kept != nil {
+		t.sets()
+	}
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
@@ -176,6 +179,59 @@ func (t *treeCheck) compare(s uint32, kept, again state.Tree) {
 		t.derived(s, nil, "the tree of state %d: %v", s, err)
 	} else if n > 0 {
 		t.derived(s, p.Paths, "the tree of state %d is not what its changes make: %d files differ", s, n)
+	}
+	if err != nil || n > 0 {
+		return // what is kept of those files differs as well
+	}
+	first := ""
+	err = state.DiffRest(kept, again, func(path, what string) error {
+		if n++; n == 1 {
+			first = what
+		}
+		p.addPath(path)
+		return nil
+	})
+	if err != nil {
+		t.derived(s, nil, "the tree of state %d: %v", s, err)
+	} else if n > 0 {
+		t.derived(s, p.Paths, "what the tree of state %d keeps beside the files is not what its changes make: %s, and %d more", s, first, n-1)
+	}
+}
+
+// set holds the set that is kept beside a state's tree against the logs.
+func (t *treeCheck) set(s uint32, root *state.StateRoot) {
+	if root.Set == 0 {
+		return
+	}
+	kept, err := t.kept.blocks.Set(root.Set)
+	if err != nil {
+		t.derived(s, nil, "the set of state %d: %v", s, err)
+		return
+	}
+	again, err := t.again.setOf(s)
+	if err != nil {
+		return // told with the states
+	}
+	if kept.Minus(again).Len() > 0 || again.Minus(kept).Len() > 0 {
+		t.derived(s, nil, "the set of state %d is not what its log makes", s)
+	}
+}
+
+// sets holds every set that is kept against the logs, also of states that no name leads to.
+func (t *treeCheck) sets() {
+	roots, err := t.kept.blocks.Roots()
+	if err != nil {
+		t.derived(NoState, nil, "the list of trees: %v", err)
+		return
+	}
+	for i := range roots {
+		if t.ctx.Err() != nil {
+			return
+		}
+		// One of a transaction that was given up stands for no state.
+		if roots[i].State < t.r.store.NumStates() {
+			t.set(roots[i].State, &roots[i])
+		}
 	}
 }
 

@@ -24,7 +24,9 @@ type fuse struct {
 	vacated, unvacated []state.Vacated
 	out                func(n uint32) bool // changes taken away; nil for none
 	plain              []state.Edit        // of files that stay where they are and of which nothing is to be decided
-	beneath            map[string]bool     // directories that files lie in which are at hand, made when first asked
+	// Of these, what the union knows: should another file meet one at its name, something is to be decided after all.
+	united  map[change.FileID]was
+	beneath map[string]bool // directories that files lie in which are at hand, made when first asked
 }
 
 // fused is a file that the changes touch, or one that shares a name with such a file.
@@ -132,6 +134,11 @@ func (f *fuse) file(id change.FileID) (*fused, error) {
 	}
 	x.actsRef = w.entry.Acts
 	f.files[id] = x
+	if now, ok := f.united[id]; ok {
+		x.takeAs(&now)
+		delete(f.united, id)
+		f.plain = slices.DeleteFunc(f.plain, func(e state.Edit) bool { return e.Entry.File == id })
+	}
 	return x, nil
 }
 

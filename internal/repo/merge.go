@@ -48,6 +48,9 @@ func (t *tx) merge(ctx context.Context, rev string, opt MergeOptions, author cha
 	if res.Came = theirs; len(theirs) == 0 {
 		return nil, &Error{Text: "nothing to merge: all changes of " + safepath.Quote(rev) + " are here already", No: true}
 	}
+	if res.Replaced, res.Needed, err = r.replaced(from, other, ours, theirs); err != nil {
+		return nil, err
+	}
 	next, err := t.unite(from, other)
 	if err != nil {
 		return nil, err

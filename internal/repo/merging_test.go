@@ -1,6 +1,9 @@
 package repo
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // What the world throws at whoever merges: each case is told in words (see team), and what is to come out of it.
 var merging = []struct{ name, story string }{
@@ -325,4 +328,20 @@ func TestMerging(t *testing.T) {
 	for _, k := range merging {
 		t.Run(k.name, func(t *testing.T) { tell(t, k.story) })
 	}
+}
+
+// The supplier edits, we resolve, fifty times: each time we are asked about the last edits only, and build on these two and no more.
+func TestFiftyRoundsOfTheirEditsAndOurResolutions(t *testing.T) {
+	s := newTeam(t)
+	s.do("supplier0 = new f=1,2,3,4,5,6,7,8")
+	s.do("we0 = edit supplier0: f=1,2,we,4,5,6,7,8")
+	for i := 1; i <= 50; i++ {
+		s.do(fmt.Sprintf("supplier%d = edit supplier%d: f=1,2,supplier%d,4,5,6,7,8", i, i-1, i))
+		s.do(fmt.Sprintf("we%d = edit we%d+supplier%d: f=1,2,we%d,4,5,6,7,8", i, i-1, i, i))
+		s.do(fmt.Sprintf("deps we%d: supplier%d we%d", i, i, i-1))
+		s.do(fmt.Sprintf("show we%d: f=1,2,we%d,4,5,6,7,8", i, i))
+	}
+	// Who took none of ours in between meets the last of each only.
+	s.do("show we50 + supplier50: f=1,2,we50,4,5,6,7,8")
+	check(t, s.r.Close())
 }

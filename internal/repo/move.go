@@ -23,6 +23,10 @@ type MoveResult struct {
 	Strays                []Stray     // of a merge: files that others added beneath a directory that was moved
 	Made                  *ChangeInfo // the change that a rollback, or a merge that follows, recorded; the store has it only once it stands
 	Followed              uint32      // of a merge that moved the strays too: the change that says so, or NoState
+	// Of a merge: changes that are here now together with what stands in their stead, where one of the two came; and what
+	// depends on the old ones and has no others in its stead.
+	Replaced []Rewritten
+	Needed   []uint32
 }
 
 // moveTo makes a state the base of the working copy and the current bookmark's, and writes the files that differ.

@@ -6,16 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/oxy-vcs/oxy/internal/change"
-	"github.com/oxy-vcs/oxy/internal/diff"
-	"github.com/oxy-vcs/oxy/internal/oracle"
 	"github.com/oxy-vcs/oxy/internal/oracle/tree"
 )
 
@@ -41,6 +36,9 @@ type mirror struct {
 	states map[string]StateRef // by set
 	on     int                 // the bookmark that the working copy is on
 	seen   map[string]int
+	first  StateRef // of the first change alone
+	quiet  bool     // nothing is compared
+	hands  int      // bookmarks that nothing keeps
 }
 
 var replicas = []string{"one", "two", "three"}
@@ -58,10 +56,10 @@ func newMirror(t *testing.T, seed int64, seen map[string]int) *mirror {
 	_, err = r.Commit(context.Background(), CommitOptions{Message: "first", Time: at(0)})
 	check(t, err)
 	m.adopt(0)
-	base, err := r.Base()
+	m.first, err = r.Base()
 	check(t, err)
 	for _, b := range replicas {
-		check(t, r.SetBookmark(b, base, false))
+		check(t, r.SetBookmark(b, m.first, false))
 	}
 	_, err = r.Checkout(context.Background(), replicas[0])
 	check(t, err)
@@ -73,164 +71,6 @@ func (m *mirror) say(format string, args ...any) { m.log = append(m.log, fmt.Spr
 func (m *mirror) fail(format string, args ...any) {
 	m.t.Helper()
 	m.t.Fatalf("%s\n%s\nseed %d, step %d: %s", strings.Join(m.log, "\n"), m.World, m.Seed, m.now, fmt.Sprintf(format, args...))
-}
-
-// label is what the repository adds to the path of a file that is shown aside.
-func (m *mirror) label(x tree.File) string {
-	id := m.files[x]
-	name := m.r.store.ChangeID(id.Change).String()[:markDigits]
-	if id.Ord > 0 {
-		name += fmt.Sprintf(".%d", id.Ord)
-	}
-	return name
-}
-
-// block writes a block as the repository does.
-func (m *mirror) block(x tree.File, it oracle.Item) string {
-	texts, base := it.Block.Texts(), strings.Join(it.Block.Base(), "")
-	eol := ""
-	for _, s := range append(slices.Clone(texts), it.Block.Base()) {
-		if i := strings.IndexByte(strings.Join(s, ""), '\n'); i >= 0 && eol == "" {
-			if eol = "\n"; i > 0 && strings.Join(s, "")[i-1] == '\r' {
-				eol = "\r\n"
-			}
-		}
-	}
-	if eol == "" {
-		eol = "\n"
-	}
-	least := it.Block.Least()
-	name := fmt.Sprintf("%s.%d", m.r.store.ChangeID(least.Change).String()[:markDigits], least.Hunk)
-	var b strings.Builder
-	line := func(text string) {
-		if s := b.String(); s != "" && !strings.HasSuffix(s, "\n") {
-			b.WriteString(eol)
-		}
-		b.WriteString(text + eol)
-	}
-	words := func(i int, of string) string {
-		by := it.Block.Sides[i].By
-		label := "all together"
-		if len(by) > 0 {
-			var parts []string
-			for _, c := range by {
-				parts = append(parts, m.r.store.ChangeID(c).String()[:markDigits]+" "+firstLine(m.r.message(c)))
-			}
-			label = strings.Join(parts, ", ")
-		}
-		return fmt.Sprintf("%s %d%s: %s", name, i+1, of, label)
-	}
-	for i := range texts {
-		text := strings.Join(texts[i], "")
-		if i == 0 {
-			line("<<<<<<< " + words(i, ""))
-			b.WriteString(text)
-			line("||||||| " + name + " base")
-			b.WriteString(base)
-			if line("======="); len(texts) == 1 {
-				line(">>>>>>> " + name)
-			}
-			continue
-		}
-		b.WriteString(text)
-		if i < len(texts)-1 {
-			line("======= " + words(i, ", above"))
-		} else {
-			line(">>>>>>> " + words(i, ""))
-		}
-	}
-	return b.String()
-}
-
-// alignLines pairs two texts as the repository does, which sees their bytes only: a line without a break and the one behind it are
-// one to it.
-func alignLines(old, now []string) (lines []string, stays []int) {
-	a, b := strings.Join(old, ""), strings.Join(now, "")
-	stays = make([]int, len(old))
-	var d diff.Differ
-	ai, at, bt := 0, 0, 0
-	keep := func(to int) {
-		for at < to {
-			stays[ai] = len(lines)
-			lines = append(lines, old[ai])
-			at += len(old[ai])
-			bt += len(old[ai])
-			ai++
-		}
-	}
-	for _, e := range d.Lines([]byte(a), []byte(b), diff.Options{}) {
-		keep(e.AOff0)
-		for at < e.AOff1 {
-			stays[ai] = -1
-			at += len(old[ai])
-			ai++
-		}
-		for l := range strings.Lines(b[e.BOff0:e.BOff1]) {
-			lines = append(lines, l)
-		}
-		bt = e.BOff1
-	}
-	keep(len(a))
-	return lines, stays
-}
-
-// write makes the working copy what a map says.
-func (m *mirror) write(want map[string]tree.Entry, moves tree.Moves) {
-	disk := memDisk(m.t, m.w.mem)
-	for p, text := range want2disk(want) {
-		if disk[p] == text {
-			delete(disk, p)
-		}
-	}
-	same := want2disk(want)
-	for p := range disk {
-		drop(m.t, m.w.mem, p)
-		for d := path.Dir(p); d != "."; d = path.Dir(d) {
-			if m.w.mem.Remove(filepath.Join(memRoot, d)) != nil { // something is in it
-				break
-			}
-		}
-	}
-	have := memDisk(m.t, m.w.mem)
-	for _, p := range slices.Sorted(maps.Keys(same)) {
-		if have[p] == same[p] {
-			continue
-		}
-		if e := want[p]; e.Kind == change.Link {
-			check(m.t, m.w.mem.MkdirAll(filepath.Dir(filepath.Join(memRoot, p)), 0o777))
-			d, err := m.w.mem.OpenDir(filepath.Dir(filepath.Join(memRoot, p)))
-			check(m.t, err)
-			check(m.t, d.Symlink(e.Content, path.Base(p)))
-			check(m.t, d.Close())
-		} else {
-			perm := os.FileMode(0o666)
-			if e.Exec {
-				perm = 0o777
-			}
-			putAs(m.t, m.w.mem, p, e.Content, perm)
-		}
-	}
-	p := &pending{}
-	for _, from := range slices.Sorted(maps.Keys(moves)) {
-		p.Moves = append(p.Moves, move{from, moves[from]})
-	}
-	check(m.t, m.r.savePending(p))
-}
-
-// want2disk tells a map as memDisk does.
-func want2disk(want map[string]tree.Entry) map[string]string {
-	out := map[string]string{}
-	for p, e := range want {
-		switch {
-		case e.Kind == change.Link:
-			out[p] = "link " + e.Content
-		case e.Exec:
-			out[p] = "exec " + e.Content
-		default:
-			out[p] = "file " + e.Content
-		}
-	}
-	return out
 }
 
 // adopt gives change n of the definition the repository's hash, and learns which files it added.
@@ -319,6 +159,11 @@ func (m *mirror) step() {
 		m.fail("%d changes were made, not %d", made, is)
 	} else if made > 0 {
 		m.adopt(before)
+	}
+	if m.quiet {
+		return
+	}
+	if made := m.r.store.NumChanges() - before; made > 0 {
 		m.change(before)
 	}
 	m.compare(e.After)
@@ -339,7 +184,11 @@ func (m *mirror) no(err error) bool {
 // record settles and edits the working copy, and commits; then the definition records the same.
 func (m *mirror) record(e *tree.Event) {
 	m.settle(e)
-	m.write(e.Want, e.Moves)
+	if len(e.Settle) > 0 && m.Rand.Intn(2) == 0 {
+		m.resolve(e)
+	} else {
+		m.write(e.Want, e.Moves)
+	}
 	m.say("%s records %q moves %q settles %d", replicas[m.on], want2disk(e.Want), e.Moves, len(e.Settle))
 	res, err := m.r.Commit(context.Background(), CommitOptions{Message: fmt.Sprint("c", m.now), Time: at(int64(m.now))})
 	if m.no(err) {
@@ -389,6 +238,45 @@ func (m *mirror) settle(e *tree.Event) {
 		return true, t.commit("resolve")
 	})
 	check(m.t, err)
+}
+
+// resolve has the command take sides, where it can; what the working copy then holds is what is recorded.
+func (m *mirror) resolve(e *tree.Event) {
+	base, err := m.r.Base()
+	check(m.t, err)
+	cs, err := m.r.Conflicts(base)
+	check(m.t, err)
+	for _, c := range cs {
+		if c.Kind == "name" || !slices.ContainsFunc(e.Settle, func(k tree.Conflict) bool { return k.Kind == c.Kind && m.back[c.File] == k.Files[0] }) {
+			continue
+		}
+		opt := ResolveOptions{Paths: []string{c.Path}, Block: c.ID}
+		switch n := len(c.Sides); {
+		case c.Kind == "text" && m.Rand.Intn(4) == 0:
+			opt.Base = true
+		case c.Kind == "text" && m.Rand.Intn(3) == 0:
+			opt.Take = []string{fmt.Sprint(n), fmt.Sprint(1 + m.Rand.Intn(n))}
+		default:
+			opt.Take = []string{fmt.Sprint(1 + m.Rand.Intn(n))}
+		}
+		_, err := m.r.Resolve(context.Background(), opt)
+		var said *Error
+		if err != nil && !errors.As(err, &said) {
+			m.fail("resolve %v: %v", opt, err)
+		}
+		m.say("  resolve %s of %s, sides %v: %v", c.Kind, c.Path, opt.Take, err)
+		m.seen["resolved"]++
+	}
+	e.Want = map[string]tree.Entry{}
+	for p, text := range memDisk(m.t, m.w.mem) {
+		k := tree.Entry{Content: text[5:], Exec: text[:5] == "exec "}
+		if text[:5] == "link " {
+			k.Kind = change.Link
+		} else if strings.Contains(k.Content, "\x00") {
+			k.Kind = change.Binary
+		}
+		e.Want[p] = k
+	}
 }
 
 // Random stories, told by the definition and lived by a repository: after each step both show the same and say the same.

@@ -205,6 +205,9 @@ func (o *overlay) store(t *touched, size uint64, hash change.Hash, text func() (
 	} else if err = o.settle(t); err == nil {
 		t.now.Weave, err = o.r.putSnapshot(t.weave, text)
 	}
+	if err == nil && o.r.kept != nil && !t.gone && t.now.Kind == change.Text {
+		err = o.r.kept.putAs(t.now.File, t.weave, text)
+	}
 	t.now.Size, t.now.Hash = size, hash
 	t.weave, t.hunks, t.records, t.unknown = nil, nil, 0, false
 	return err

@@ -33,6 +33,11 @@ func (w *work) reconcile(self uint32) ([]uint32, error) {
 		if err := w.settleConflicts(h); err != nil {
 			return nil, err
 		}
+		if w.settling != nil {
+			if err := w.settling(h); err != nil {
+				return nil, err
+			}
+		}
 	}
 	// Each round adds ops and takes none away; three have always been enough.
 	const maxRounds = 20
@@ -138,16 +143,27 @@ func (w *work) stay(x *fused, path string) (changed bool) {
 // settleConflicts decides the conflicts that a person settled as the working copy has them.
 func (w *work) settleConflicts(h *reach) error {
 	settled := settledIn(w.t.view)
-	if len(settled) == 0 {
+	if len(settled) == 0 && !w.opt.Amend {
 		return nil
 	}
 	all, err := w.t.r.conflictsIn(w.tree, h, nil)
 	if err != nil {
 		return err
 	}
+	var left []Conflict // what the change that is replaced left open
+	if w.opt.Amend {
+		tip, err := w.t.r.tree(w.base.Num)
+		if err != nil {
+			return err
+		}
+		if left, err = w.t.r.conflictsIn(tip, h, nil); err != nil {
+			return err
+		}
+	}
 	for i := range all {
 		c := &all[i]
-		if !slices.Contains(settled, c.ID) {
+		amended := w.opt.Amend && !c.openIn(left, false)
+		if !amended && !slices.Contains(settled, c.ID) {
 			continue
 		}
 		x, err := w.before.file(c.File)
@@ -162,8 +178,8 @@ func (w *work) settleConflicts(h *reach) error {
 }
 
 func (w *work) settleOne(c *Conflict, x *fused) error {
-	if c.Kind == "text" || w.gone(x.id) {
-		return nil // the text says it
+	if c.Kind == "text" || c.Kind != "name" && w.gone(x.id) {
+		return nil // the text says it, or nothing is left to say
 	}
 	switch c.Kind {
 	case "place":

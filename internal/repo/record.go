@@ -134,6 +134,9 @@ func (r *Repo) recordText(d *diff.Differ, rec *recorded) error {
 // recordOn finds the hunks between what a weave shows and the new text.
 func (r *Repo) recordOn(d *diff.Differ, rec *recorded, l *loaded) error {
 	rec.weave = l
+	if len(l.w.Open()) > 0 && r.frontier != nil {
+		return r.recordWhole(d, rec)
+	}
 	if len(l.w.Open()) > 0 {
 		return r.recordPage(d, rec)
 	}

@@ -62,6 +62,9 @@ func (t *tx) redo(ctx context.Context) (*OpInfo, error) {
 	if err := t.writeLate(ctx, p, kept); err != nil {
 		return nil, err
 	}
+	if err := t.moveAll(keptMovesOf(what.Kept[keptMoves])); err != nil {
+		return nil, err
+	}
 	return r.opInfo(again)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,25 +15,34 @@ import (
 	"github.com/oxy-vcs/oxy/internal/worktree"
 )
 
-// ResolveOptions say how conflicts of one file are decided. The working copy is changed; the next record says so.
+// ResolveOptions say how conflicts of some files are decided. The working copy is changed; the next record says so.
 type ResolveOptions struct {
-	Path  string // where the file is shown
-	Block string // the id of one conflict; "" for all of the file
-	// Take names sides as Conflict lists them, from 1, in the order in which they shall stand; of other than text exactly one.
+	Paths []string // where the files are shown
+	Block string   // the id of one conflict; "" for all of the files
+	// Take names sides in the order in which they shall stand; of other than text exactly one. A side is named by its number,
+	// as Conflict lists them, from 1, or by a bookmark, a tag or a change that only this side has.
 	// Base takes what was there before both instead. With neither, what the working copy has decides.
-	Take []int
+	Take []string
 	Base bool
 	// Merge, if not nil, is asked for the text in the place of a block.
 	Merge func(c *Conflict, base []byte) ([]byte, error)
 }
 
-// ResolveResult says what was decided, and what of the file is still open.
+// Decision is a conflict that was decided.
+type Decision struct {
+	Conflict
+	Took []int // the sides that were taken, from 1
+	Done bool  // its marks were edited away before
+}
+
+// ResolveResult says what was decided, and what of the files is still open.
 type ResolveResult struct {
-	Decided []Conflict
+	Decided []Decision
 	Open    []Conflict
 }
 
-// Resolve decides conflicts of a file. What it overwrites in the working copy is kept in the store, and Undo brings it back.
+// Resolve decides conflicts of files, all in one operation. What it overwrites in the working copy is kept in the store, and
+// Undo brings it back.
 func (r *Repo) Resolve(ctx context.Context, opt ResolveOptions) (*ResolveResult, error) {
 	return transact(r, func(t *tx) (*ResolveResult, error) { return t.resolve(ctx, opt) })
 }
@@ -46,13 +54,21 @@ type resolving struct {
 	opt     ResolveOptions
 	base    StateRef
 	tree    state.Tree
+	holders map[string]holder
 	settled []string // conflicts that the next record settles
-	plan    *plan
-	take    []string               // working files whose contents go
-	edited  map[string][]byte      // what they shall hold, of text
-	left    map[string]change.Hash // and of others
-	moved   [2]string              // from, to
+	files   []outcome
 	result  ResolveResult
+}
+
+// outcome is what the working copy shall have of a file.
+type outcome struct {
+	path string
+	base state.Entry
+	dead bool
+	exec *bool
+	text []byte       // nil for what is there
+	body *state.Entry // nil for what is there
+	to   string       // where it moves, or ""
 }
 
 func (t *tx) resolve(ctx context.Context, opt ResolveOptions) (*ResolveResult, error) {
@@ -61,8 +77,7 @@ func (t *tx) resolve(ctx context.Context, opt ResolveOptions) (*ResolveResult, e
 	if err != nil {
 		return nil, err
 	}
-	s := &resolving{t: t, r: r, opt: opt, base: base, edited: map[string][]byte{}, left: map[string]change.Hash{}}
-	s.settled = settledIn(t.view)
+	s := &resolving{t: t, r: r, opt: opt, base: base, holders: map[string]holder{}, settled: settledIn(t.view)}
 	if s.tree, err = r.tree(base.Num); err != nil {
 		return nil, err
 	}
@@ -70,192 +85,221 @@ func (t *tx) resolve(ctx context.Context, opt ResolveOptions) (*ResolveResult, e
 	if err != nil {
 		return nil, err
 	}
-	of := slices.DeleteFunc(all, func(c Conflict) bool { return c.Path != opt.Path })
-	if len(of) == 0 {
-		return nil, &Error{Text: "there is no conflict in " + safepath.Quote(opt.Path), Next: "See what is left to decide with: oxy conflicts", No: true}
-	}
-	s.plan = &plan{r: r, state: base.Num, entries: map[string]state.Entry{}, texts: s.edited}
-	for i := range of {
-		c := &of[i]
-		if opt.Block != "" && c.ID != opt.Block {
-			s.result.Open = append(s.result.Open, *c)
-			continue
+	for _, path := range opt.Paths {
+		var of []*Conflict
+		for i := range all {
+			if all[i].Path == path {
+				of = append(of, &all[i])
+			}
 		}
-		if err := s.decide(c); err != nil {
+		if len(of) == 0 {
+			return nil, &Error{Text: "there is no conflict in " + safepath.Quote(path), Next: "See what is left to decide with: oxy conflicts", No: true}
+		}
+		if err := s.file(path, of); err != nil {
 			return nil, err
 		}
 	}
 	if len(s.result.Decided) == 0 {
-		return nil, &Error{Text: fmt.Sprintf("%s has no conflict %s", safepath.Quote(opt.Path), safepath.Quote(opt.Block)), Next: "See its conflicts with: oxy conflicts " + safepath.Quote(opt.Path), No: true}
+		return nil, s.decidedNothing()
 	}
 	return &s.result, s.finish(ctx)
 }
 
-// chosen gives the side that was chosen of a conflict that is not of text.
-func (s *resolving) chosen(c *Conflict) (*ConflictSide, error) {
-	if s.opt.Base || s.opt.Merge != nil || len(s.opt.Take) > 1 {
-		return nil, &Error{Text: fmt.Sprintf("%s is not a conflict of lines: one side can be taken of it", c.ID), Next: "See its sides with: oxy conflicts " + safepath.Quote(c.Path)}
+// decidedNothing says why.
+func (s *resolving) decidedNothing() error {
+	paths := quoteSome(s.opt.Paths)
+	if s.opt.Block != "" {
+		return &Error{Text: fmt.Sprintf("there is no conflict %s in %s", safepath.Quote(s.opt.Block), paths), Next: "See which there are with: oxy conflicts", No: true}
 	}
-	if len(s.opt.Take) == 0 {
-		return nil, nil
-	}
-	return side(c, s.opt.Take[0])
+	return &Error{Text: "a side cannot be taken of files that meet at one name",
+		Next: "Rename or remove one of them: oxy mv, oxy rm. Or keep both as they are shown: oxy resolve " + paths}
 }
 
-func side(c *Conflict, n int) (*ConflictSide, error) {
-	if n < 1 || n > len(c.Sides) {
-		return nil, &Error{Text: fmt.Sprintf("conflict %s has no side %d: it has %d", c.ID, n, len(c.Sides)), Next: "See them with: oxy conflicts " + safepath.Quote(c.Path)}
+// file decides the conflicts of one file.
+func (s *resolving) file(path string, of []*Conflict) error {
+	e, ok, err := s.tree.Get(path)
+	if err != nil || !ok {
+		return errors.Join(err, fmt.Errorf("%s is not there", safepath.Quote(path)))
 	}
-	return &c.Sides[n-1], nil
-}
-
-func (s *resolving) decide(c *Conflict) error {
-	if c.Kind == "text" {
-		return s.decideText(c)
+	o := outcome{path: path, base: e}
+	var blocks []*Conflict
+	for _, c := range of {
+		switch {
+		case s.opt.Block != "" && c.ID != s.opt.Block, c.Kind == "name" && s.takes():
+			if !c.Settled {
+				s.result.Open = append(s.result.Open, *c)
+			}
+		case c.Kind == "text":
+			blocks = append(blocks, c)
+		default:
+			if err := s.register(&o, c); err != nil {
+				return err
+			}
+		}
 	}
-	side, err := s.chosen(c)
-	if err != nil {
-		return err
-	}
-	if side != nil {
-		if err := s.takeSide(c, side); err != nil {
+	if len(blocks) > 0 {
+		if err := s.text(&o, blocks); err != nil {
 			return err
 		}
 	}
+	s.files = append(s.files, o)
+	return nil
+}
+
+// takes tells whether something is to be put in the place of what the working copy has.
+func (s *resolving) takes() bool { return len(s.opt.Take) > 0 || s.opt.Base || s.opt.Merge != nil }
+
+// register decides a conflict that is not one of lines.
+func (s *resolving) register(o *outcome, c *Conflict) error {
+	d := Decision{Conflict: *c}
+	if s.opt.Base || s.opt.Merge != nil || len(s.opt.Take) > 1 {
+		return &Error{Text: fmt.Sprintf("%s is not a conflict of lines: one side can be taken of it", c.ID), Next: "See its sides with: oxy conflicts " + safepath.Quote(c.Path)}
+	}
+	if len(s.opt.Take) == 1 {
+		n, err := s.side(c, s.opt.Take[0])
+		if err != nil {
+			return err
+		}
+		if err := s.takeSide(o, c, &c.Sides[n-1]); err != nil {
+			return err
+		}
+		d.Took = []int{n}
+	}
 	s.settled = append(s.settled, c.ID)
-	c.Settled = true
-	s.result.Decided = append(s.result.Decided, *c)
+	d.Settled = true
+	s.result.Decided = append(s.result.Decided, d)
 	return nil
 }
 
 // takeSide has the working copy as one side of a conflict has it.
-func (s *resolving) takeSide(c *Conflict, side *ConflictSide) error {
-	e, ok, err := s.tree.Get(c.Path)
-	if err != nil || !ok {
-		return errors.Join(err, fmt.Errorf("%s is not there", safepath.Quote(c.Path)))
-	}
+func (s *resolving) takeSide(o *outcome, c *Conflict, side *ConflictSide) error {
 	if side.undid && c.Kind != "life" {
 		return &Error{Text: "that side took something back: it cannot be taken", Next: "Make the file what you want, then: oxy resolve " + safepath.Quote(c.Path)}
 	}
 	switch c.Kind {
 	case "life":
-		if side.Dead {
-			s.take = append(s.take, c.Path)
-			s.plan.plan = append(s.plan.plan, worktree.Action{Path: c.Path, Op: worktree.Remove})
-		}
+		o.dead = side.Dead
 	case "place":
 		if side.Path != c.Path {
-			s.moved = [2]string{c.Path, side.Path}
+			o.to = side.Path
 		}
 	case "mode":
-		s.plan.plan = append(s.plan.plan, worktree.Action{Path: c.Path, Op: worktree.Chmod, Exec: side.exec})
+		o.exec = &side.exec
 	case "body":
-		return s.takeBody(&e, side)
-	case "name":
-		return &Error{Text: "a side cannot be taken of files that meet at one name", Next: "Rename or remove one of them: oxy mv, oxy rm. Or keep both as they are shown: oxy resolve " + safepath.Quote(c.Path)}
+		return s.takeBody(o, side)
 	}
 	return nil
 }
 
-// takeBody writes what a side has a file's body.
-func (s *resolving) takeBody(e *state.Entry, side *ConflictSide) error {
-	as := *e
+// takeBody has what a side has a file's body.
+func (s *resolving) takeBody(o *outcome, side *ConflictSide) error {
+	as := o.base
 	as.Kind = side.kind
-	if as.Kind == change.Text {
-		l, err := s.r.loadWeave(e)
-		if err != nil {
-			return err
-		}
-		text, err := s.r.show(nil, e.File, l, s.r.newReach())
-		if err != nil {
-			return err
-		}
-		as.Size, as.Hash = uint64(len(text)), hashOf(text)
-		s.edited[e.Path] = text
-	} else {
+	if as.Kind != change.Text {
 		as.Size, as.Hash, as.Body = side.size, side.hash, side.body
-		s.left[e.Path] = side.hash
+		o.body = &as
+		return nil
 	}
-	s.take = append(s.take, e.Path)
-	return s.plan.write(&as)
-}
-
-// decideText writes sides of blocks in their stead.
-func (s *resolving) decideText(c *Conflict) error {
-	if len(s.opt.Take) == 0 && !s.opt.Base && s.opt.Merge == nil {
-		return s.textDecides(c)
-	}
-	e, ok, err := s.tree.Get(c.Path)
-	if err != nil || !ok {
-		return errors.Join(err, fmt.Errorf("%s is not there", safepath.Quote(c.Path)))
-	}
-	l, err := s.r.loadWeave(&e)
+	l, err := s.r.loadWeave(&o.base)
 	if err != nil {
 		return err
 	}
-	_, page, err := s.r.page(e.File, l, s.r.newReach())
-	if err != nil {
+	if o.text, err = s.r.show([]byte{}, o.base.File, l, s.r.newReach()); err != nil {
 		return err
 	}
-	text, ok := s.edited[c.Path]
-	if !ok {
-		if text, err = s.r.workingText(c.Path); err != nil {
-			return err
-		}
-	}
-	block := slices.IndexFunc(page.Placed(), func(b weave.Placed) bool { return b.Name == c.ID })
-	if block < 0 {
-		return nil // it is open and differs in nothing that is shown: the next edit there decides it
-	}
-	placed := page.Placed()[block]
-	decide, err := s.decision(c, &placed)
-	if err != nil {
-		return err
-	}
-	out, n := page.Resolve(text, func(b *weave.Block) ([][]byte, bool) { return decide, b == placed.Block })
-	if n == 0 {
-		return &Error{Text: fmt.Sprintf("conflict %s does not stand unchanged in %s: it was edited already", c.ID, safepath.Quote(c.Path)),
-			Next: "Finish the edit and record it with oxy commit, or begin again with: oxy discard " + safepath.Quote(c.Path)}
-	}
-	if !ok {
-		s.take = append(s.take, c.Path)
-	}
-	s.edited[c.Path] = out
-	s.result.Decided = append(s.result.Decided, *c)
+	as.Size, as.Hash = uint64(len(o.text)), hashOf(o.text)
+	o.body = &as
 	return nil
 }
 
-// decision gives the texts that shall stand in the stead of a block, one after the other.
-func (s *resolving) decision(c *Conflict, b *weave.Placed) ([][]byte, error) {
+// text decides blocks of a file's lines. Those that were edited away are decided already.
+func (s *resolving) text(o *outcome, blocks []*Conflict) error {
+	text := o.text
+	if text == nil {
+		var err error
+		if text, err = s.r.workingText(o.path); err != nil {
+			return err
+		}
+	}
+	open := map[string]*Conflict{}
+	for _, c := range blocks {
+		switch {
+		case !weave.HasMark(text, c.ID):
+			s.result.Decided = append(s.result.Decided, Decision{Conflict: *c, Done: true})
+		case !s.takes():
+			return &Error{Text: fmt.Sprintf("conflict %s still stands in %s, line %d", c.ID, safepath.Quote(c.Path), c.Line),
+				Next: "Edit the file until none of its marks is left, or take a side: oxy resolve --take 1 " + safepath.Quote(c.Path), No: true}
+		default:
+			open[c.ID] = c
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	var err error
+	o.text, err = s.replace(o, text, open)
+	return err
+}
+
+// replace writes what was chosen in the stead of blocks.
+func (s *resolving) replace(o *outcome, text []byte, open map[string]*Conflict) ([]byte, error) {
+	l, err := s.r.loadWeave(&o.base)
+	if err != nil {
+		return nil, err
+	}
+	_, page, err := s.r.page(o.base.File, l, s.r.newReach())
+	if err != nil {
+		return nil, err
+	}
+	placed := map[*weave.Block]*weave.Placed{}
+	for _, b := range page.Placed() {
+		placed[b.Block] = &b
+	}
+	var failed error
+	out, _ := page.Resolve(text, func(b *weave.Block) ([][]byte, bool) {
+		p := placed[b]
+		c := open[p.Name]
+		if c == nil || failed != nil {
+			return nil, false
+		}
+		texts, took, err := s.decision(c, p)
+		if err != nil {
+			failed = err
+			return nil, false
+		}
+		delete(open, p.Name)
+		s.result.Decided = append(s.result.Decided, Decision{Conflict: *c, Took: took})
+		return texts, true
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	for _, b := range page.Placed() {
+		if c := open[b.Name]; c != nil {
+			return nil, &Error{Text: fmt.Sprintf("conflict %s does not stand unchanged in %s: it was edited already", c.ID, safepath.Quote(c.Path)),
+				Next: "Finish the edit and record it with oxy commit, or begin again with: oxy discard " + safepath.Quote(c.Path)}
+		}
+	}
+	return append([]byte{}, out...), nil // an empty text is one, too
+}
+
+// decision gives the texts that shall stand in the stead of a block, one after the other, and which sides they are.
+func (s *resolving) decision(c *Conflict, b *weave.Placed) (texts [][]byte, took []int, err error) {
 	switch {
 	case s.opt.Merge != nil:
 		text, err := s.opt.Merge(c, b.Base)
-		return [][]byte{text}, err
+		return [][]byte{text}, nil, err
 	case s.opt.Base:
-		return [][]byte{b.Base}, nil
+		return [][]byte{b.Base}, nil, nil
 	}
-	var out [][]byte
-	for _, n := range s.opt.Take {
-		if _, err := side(c, n); err != nil {
-			return nil, err
+	for _, word := range s.opt.Take {
+		n, err := s.side(c, word)
+		if err != nil {
+			return nil, nil, err
 		}
-		out = append(out, b.Sides[n-1])
+		texts, took = append(texts, b.Sides[n-1]), append(took, n)
 	}
-	return out, nil
-}
-
-// textDecides looks at whether a block was edited away in the working file: then the next record decides it.
-func (s *resolving) textDecides(c *Conflict) error {
-	text, err := s.r.workingText(c.Path)
-	if err != nil {
-		return err
-	}
-	if weave.HasMark(text, c.ID) {
-		return &Error{Text: fmt.Sprintf("conflict %s still stands in %s, line %d", c.ID, safepath.Quote(c.Path), c.Line),
-			Next: "Edit the file until none of its marks is left, or take a side: oxy resolve --take 1 " + safepath.Quote(c.Path), No: true}
-	}
-	s.result.Decided = append(s.result.Decided, *c)
-	return nil
+	return texts, took, nil
 }
 
 // workingText reads a working file that holds text.
@@ -267,6 +311,45 @@ func (r *Repo) workingText(path string) ([]byte, error) {
 	return b, nil
 }
 
+// plan tells what to write, what goes by that, and what is left in its place.
+func (s *resolving) plan() (p *plan, take []string, left map[string]change.Hash, execs map[string]bool, err error) {
+	p = &plan{r: s.r, state: s.base.Num, entries: map[string]state.Entry{}, texts: map[string][]byte{}}
+	left, execs = map[string]change.Hash{}, map[string]bool{}
+	for i := range s.files {
+		o := &s.files[i]
+		exec := o.base.Exec
+		if o.exec != nil {
+			exec = *o.exec
+			execs[o.path] = exec
+		}
+		switch {
+		case o.dead:
+			p.plan = append(p.plan, worktree.Action{Path: o.path, Op: worktree.Remove})
+			delete(execs, o.path)
+		case o.body != nil:
+			o.body.Exec = exec
+			left[o.path] = o.body.Hash
+			if o.text != nil { // what is decided of its lines too
+				o.body.Size, o.body.Hash = uint64(len(o.text)), hashOf(o.text)
+				p.texts[o.path], left[o.path] = o.text, o.body.Hash
+			}
+			if err := p.write(o.body); err != nil {
+				return nil, nil, nil, nil, err
+			}
+		case o.text != nil:
+			h := hashOf(o.text)
+			p.texts[o.path], left[o.path] = o.text, h
+			p.plan = append(p.plan, worktree.Action{Path: o.path, Op: worktree.Write, Exec: exec, Size: int64(len(o.text)), Hash: diskHash(h)})
+		case o.exec != nil:
+			p.plan = append(p.plan, worktree.Action{Path: o.path, Op: worktree.Chmod, Exec: exec})
+		default:
+			continue
+		}
+		take = append(take, o.path)
+	}
+	return p, take, left, execs, nil
+}
+
 // finish keeps aside what goes, and writes.
 func (s *resolving) finish(ctx context.Context) error {
 	t, r := s.t, s.r
@@ -274,41 +357,38 @@ func (s *resolving) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for path, text := range s.edited {
-		if slices.ContainsFunc(s.plan.plan, func(a worktree.Action) bool { return a.Path == path }) {
-			continue
-		}
-		e, _, err := s.tree.Get(path)
-		if err != nil {
-			return err
-		}
-		s.plan.plan = append(s.plan.plan, worktree.Action{Path: path, Op: worktree.Write, Exec: e.Exec, Size: int64(len(text)), Hash: diskHash(hashOf(text))})
+	p, take, left, execs, err := s.plan()
+	if err != nil {
+		return err
+	}
+	moves, err := s.moves()
+	if err != nil {
+		return err
 	}
 	var kept map[string]vfs.Stat
-	if len(s.take) > 0 {
-		maps.Copy(s.left, hashesOf(s.edited))
-		if kept, err = t.keepAside(s.take, s.left); err != nil {
+	if len(take) > 0 {
+		if kept, err = t.keepAside(take, left, execs); err != nil {
 			return err
 		}
 	}
 	if err := t.settle(s.settled); err != nil {
 		return err
 	}
+	if err := t.keepMoves(moves); err != nil {
+		return err
+	}
 	if err := t.commit("resolve"); err != nil {
 		return err
 	}
-	if len(s.plan.plan) > 0 {
-		if err := r.applyPlan(ctx, m, s.plan, kept); err != nil {
+	if len(p.plan) > 0 {
+		if err := r.applyPlan(ctx, m, p, kept); err != nil {
 			return err
 		}
-		if err := t.restoreManifest(m, s.plan.plan); err != nil {
+		if err := t.restoreManifest(m, p.plan); err != nil {
 			return err
 		}
 	}
-	if s.moved[1] == "" {
-		return nil
-	}
-	return t.move(s.moved[0], s.moved[1])
+	return t.moveAll(moves)
 }
 
 // maxSettled bounds what a view keeps of settled conflicts, in bytes.

@@ -7,10 +7,8 @@ import (
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
-	"github.com/oxy-vcs/oxy/internal/diff"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
-	"github.com/oxy-vcs/oxy/internal/weave"
 )
 
 // Rewritten is a change and what stands in its stead.
@@ -40,6 +38,8 @@ type rewriting struct {
 	stood   map[uint32][]uint32             // for each new one, in whose stead it stands; an amend's edits among them
 	files   map[change.FileID]change.FileID // of files that they added, the new identities
 	made    []uint32                        // all new changes, in order
+
+	old, new growth // what was looked at last
 }
 
 func (t *tx) newRewriting(ctx context.Context, from StateRef, of []uint32) (*rewriting, error) {
@@ -87,6 +87,32 @@ func (w *rewriting) with(tree state.Tree, nums []uint32) (state.Tree, error) {
 	return f.finish()
 }
 
+// growth is what stays with some changes more.
+type growth struct {
+	nums []uint32
+	tree state.Tree
+}
+
+// grow is with, upon what stays. One change after the other it goes on where it was: a line of dependents costs each of them
+// once.
+func (w *rewriting) grow(g *growth, nums []uint32) (state.Tree, error) {
+	rest := slices.DeleteFunc(slices.Clone(nums), func(n uint32) bool { return slices.Contains(g.nums, n) })
+	if len(rest) != len(nums)-len(g.nums) { // it has what is not wanted
+		g.nums, g.tree, rest = nil, state.Tree{}, nums
+	}
+	from := g.tree
+	if len(g.nums) == 0 {
+		from = w.tree
+	}
+	slices.Sort(rest)
+	tree, err := w.with(from, rest)
+	if err != nil {
+		return state.Tree{}, err
+	}
+	g.nums, g.tree = slices.Clone(nums), tree
+	return tree, nil
+}
+
 // known gives, of the changes that go, those in the pasts of some and beyond these, and the new ones in their stead. Whoever
 // knows one of several that became one knows them all from now on.
 func (w *rewriting) known(of []uint32) (old, new []uint32) {
@@ -125,15 +151,15 @@ func (w *rewriting) put(of []uint32, meta *change.Change, part *part) (uint32, e
 	if part != nil && part.rest {
 		fresh = append(fresh, w.instead[of[0]]...)
 	}
-	a, err := w.with(w.tree, old)
+	a, err := w.grow(&w.old, old)
 	if err != nil {
 		return 0, err
 	}
-	b, err := w.with(a, of)
+	b, err := w.grow(&w.old, append(old, of...))
 	if err != nil {
 		return 0, err
 	}
-	on, err := w.with(w.tree, fresh)
+	on, err := w.grow(&w.new, fresh)
 	if err != nil {
 		return 0, err
 	}
@@ -272,242 +298,6 @@ func join(f, next *change.File, added bool) {
 	if len(next.Hunks) > 0 {
 		f.Hunks = next.Hunks
 	}
-}
-
-// transplant does to the files of one tree what was done to those of another.
-type transplant struct {
-	w                    *rewriting
-	of                   []uint32
-	f                    *fuse // of the tree that it is recorded on
-	n                    *needs
-	a, b                 state.Tree // before and after, where it was done first
-	aDisputes, bDisputes []state.Dispute
-	self                 uint32
-	change               *change.Change
-	contents             [][]byte
-	differ               diff.Differ
-}
-
-// file does again what was done to one file.
-func (x *transplant) file(file int, did *change.File, part *part) error {
-	now, err := wasIn(x.b, x.bDisputes, did.ID)
-	if err != nil {
-		return err
-	}
-	writes := did.Writes
-	var text []byte
-	if part != nil {
-		var ok bool
-		if writes, text, ok, err = part.takes(x, file, did, &now); err != nil || !ok {
-			return err
-		}
-	}
-	id, kept := x.w.files[did.ID]
-	if slices.Contains(x.of, did.ID.Change) && !kept {
-		return x.addFile(did.ID, &now)
-	}
-	if !kept {
-		if id = did.ID; slices.Contains(x.w.gone, id.Change) {
-			return &Error{Text: fmt.Sprintf("%s, which others change, would never have been there", safepath.Quote(now.place)), No: true}
-		}
-	}
-	on, err := x.f.file(id)
-	if err != nil {
-		return err
-	}
-	f := change.File{ID: id, Writes: writes}
-	if writes&change.WritesPlace != 0 {
-		f.Path = did.Path
-	}
-	if writes&change.WritesMode != 0 {
-		f.Exec = did.Exec
-	}
-	if writes&change.WritesBody != 0 {
-		f.Kind = did.Kind
-	}
-	var content []byte
-	if len(did.Hunks) > 0 {
-		whole := text == nil
-		if whole {
-			if text, err = x.text(&now); err != nil {
-				return err
-			}
-		}
-		var deps []uint32
-		if f.Hunks, content, deps, err = x.edit(did, on, text, whole); err != nil {
-			return fmt.Errorf("record %s again: %w", safepath.Quote(now.place), err)
-		}
-		f.Size, f.Content = uint64(len(content)), hashOf(content)
-		x.n.deps = append(x.n.deps, deps...)
-	} else if f.Kind != change.Text {
-		f.Size, f.Content = did.Size, did.Content
-		e := state.Entry{Path: now.place, Kind: did.Kind, Size: did.Size, Hash: did.Content}
-		if e.Body, err = x.wrote(did.ID); err != nil {
-			return err
-		}
-		if content, err = x.value(&e); err != nil {
-			return err
-		}
-	}
-	if f.Writes == 0 && len(f.Hunks) == 0 {
-		return nil // nothing is left of it
-	}
-	over := f.Writes
-	if over&change.Gone != 0 {
-		over = change.WritesPlace | change.WritesMode | change.WritesBody
-	}
-	if f.Over, err = x.f.standing(on, over); err != nil {
-		return err
-	}
-	x.change.Files, x.contents = append(x.change.Files, f), append(x.contents, content)
-	return x.n.act(on, f.Writes, len(f.Hunks) > 0, false)
-}
-
-// addFile adds a file anew, with another identity.
-func (x *transplant) addFile(old change.FileID, now *was) error {
-	e := now.entry
-	f := change.File{ID: change.FileID{Change: x.self, Ord: uint32(len(x.change.Files))}, Path: now.place, Exec: e.Exec, Kind: e.Kind,
-		Writes: change.WritesPlace | change.WritesMode | change.WritesBody, Size: e.Size, Content: e.Hash}
-	x.w.files[old] = f.ID
-	content, err := x.value(&e)
-	x.change.Files, x.contents = append(x.change.Files, f), append(x.contents, content)
-	return err
-}
-
-// wrote gives the last write of a file's body among the changes.
-func (x *transplant) wrote(id change.FileID) (change.FileID, error) {
-	for _, n := range slices.Backward(x.of) {
-		b, err := x.w.t.r.bodyOf(n)
-		if err != nil {
-			return change.FileID{}, storeError(err)
-		}
-		if i, ok := b.file(id); ok && b.files[i].Writes&change.WritesBody != 0 {
-			return change.FileID{Change: n, Ord: uint32(i)}, nil
-		}
-	}
-	return change.FileID{}, fmt.Errorf("%w: nothing writes file %d.%d", weave.ErrMismatch, id.Change, id.Ord)
-}
-
-// value reads a content that is to be recorded again; nil for one that is in the store by itself.
-func (x *transplant) value(e *state.Entry) ([]byte, error) {
-	if e.Kind != change.Text && e.Size >= inlineBelow {
-		return nil, nil
-	}
-	return x.w.t.r.content(nil, e)
-}
-
-// text is what a file's text was after the change.
-func (x *transplant) text(now *was) ([]byte, error) {
-	if now.kinds&state.DisputedText != 0 {
-		return nil, &Error{Text: fmt.Sprintf("%s has an open conflict between changes that would be made anew", safepath.Quote(now.place)),
-			Next: "Settle it first: oxy conflicts", No: true}
-	}
-	l, err := x.w.t.r.loadWeave(&now.entry)
-	if err != nil {
-		return nil, err
-	}
-	return x.w.t.r.render(nil, l)
-}
-
-// edit records on what a file's weave shows what happened to its text. Where that shows what was there before the change, the
-// lines themselves tell what came and went: of equal ones a comparison might find others.
-func (x *transplant) edit(did *change.File, on *fused, text []byte, exact bool) (hunks []change.Hunk, content []byte, deps []uint32, err error) {
-	r := x.w.t.r
-	if err := x.f.load(on); err != nil {
-		return nil, nil, nil, err
-	}
-	rec := recorded{old: &on.entry, now: fileNow{path: on.entry.Path, kind: change.Text, size: uint64(len(text)), data: text}}
-	if exact && len(on.weave.w.Open()) == 0 {
-		edits, ok, err := x.edits(did, on.weave)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		if ok {
-			err := rec.record(on.weave, edits)
-			return rec.file.Hunks, rec.content, rec.text, err
-		}
-	}
-	err = r.recordOn(&x.differ, &rec, on.weave)
-	return rec.file.Hunks, rec.content, rec.text, err
-}
-
-// edits tells what a change did to a text that shows the same as a weave; ok is false if it shows something else.
-func (x *transplant) edits(did *change.File, on *loaded) (edits []weave.Edit, ok bool, err error) {
-	r := x.w.t.r
-	was, err := wasIn(x.a, x.aDisputes, did.ID)
-	if err != nil || was.kinds&state.DisputedText != 0 {
-		return nil, false, err
-	}
-	now, err := wasIn(x.b, x.bDisputes, did.ID)
-	if err != nil {
-		return nil, false, err
-	}
-	before, err := r.loadWeave(&was.entry)
-	if err != nil {
-		return nil, false, err
-	}
-	after, err := r.loadWeave(&now.entry)
-	if err != nil {
-		return nil, false, err
-	}
-	a, err := r.render(nil, before)
-	if err != nil {
-		return nil, false, err
-	}
-	b, err := r.render(nil, on)
-	if err != nil || !bytes.Equal(a, b) {
-		return nil, false, err
-	}
-	return weave.EditsBetween(before.w, after.w), true, nil
-}
-
-// part is some of what changes did: of a split.
-type part struct {
-	// choose tells what is taken of a file, which is told by its ordinal in the change and where it stands: all, some of its text, which it gives, or nothing. old is nil where the text is not
-	// edited, but added or replaced.
-	choose func(file int, path string, old, now []byte) (taken, []byte, error)
-	took   map[change.FileID]taken
-	rest   bool // what the first part did not take
-}
-
-type taken uint8
-
-const (
-	takenNothing taken = iota
-	takenSome
-	takenAll
-)
-
-// takes tells what to do of a file's ops, and with which text; ok is false for nothing.
-func (p *part) takes(x *transplant, file int, did *change.File, now *was) (writes change.Writes, text []byte, ok bool, err error) {
-	if p.rest {
-		switch p.took[did.ID] {
-		case takenAll:
-			return 0, nil, false, nil
-		case takenSome:
-			return 0, nil, true, nil // its ops went along
-		}
-		return did.Writes, nil, true, nil
-	}
-	var old, after []byte
-	if len(did.Hunks) > 0 {
-		w, err := wasIn(x.a, x.aDisputes, did.ID)
-		if err != nil {
-			return 0, nil, false, err
-		}
-		if old, err = x.w.t.r.content(nil, &w.entry); err != nil {
-			return 0, nil, false, err
-		}
-		if after, err = x.w.t.r.content(nil, &now.entry); err != nil {
-			return 0, nil, false, err
-		}
-		if old == nil {
-			old = []byte{}
-		}
-	}
-	t, text, err := p.choose(file, now.place, old, after)
-	p.took[did.ID] = t
-	return did.Writes, text, t != takenNothing, err
 }
 
 // dependents records again what depends on the changes that were put anew.

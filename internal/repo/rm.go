@@ -63,7 +63,7 @@ func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, 
 	}
 	var kept map[string]vfs.Stat
 	if len(edited) > 0 {
-		if kept, err = t.keepAside(edited, nil); err != nil {
+		if kept, err = t.keepAside(edited, nil, nil); err != nil {
 			return nil, err
 		}
 		if err := t.commit("rm"); err != nil {

@@ -43,6 +43,11 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	} else if len(missing) > 0 {
 		return nil, &Error{Text: "the working copy does not stand on " + r.ShortID(p), Next: "See what it has with: oxy log", No: true}
 	}
+	if by, ok, err := r.undoneBy(from, p); err != nil {
+		return nil, err
+	} else if ok {
+		return nil, &Error{Text: fmt.Sprintf("%s is undone already, by %s", r.ShortID(p), r.ShortID(by)), Next: "Bring it back with: oxy rollback " + r.ShortID(by), No: true}
+	}
 	tree, err := r.tree(from.Num)
 	if err != nil {
 		return nil, err
@@ -50,11 +55,6 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	f, err := r.newFuse(tree, t.r.newReach())
 	if err != nil {
 		return nil, err
-	}
-	if by, ok, err := r.undoneBy(from, p); err != nil {
-		return nil, err
-	} else if ok {
-		return nil, &Error{Text: fmt.Sprintf("%s is undone already, by %s", r.ShortID(p), r.ShortID(by)), Next: "Bring it back with: oxy rollback " + r.ShortID(by), No: true}
 	}
 	c, deps, err := t.undoing(f, p)
 	if err != nil {

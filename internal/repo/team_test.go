@@ -18,6 +18,7 @@ import (
 //	name = new TREE             files
 //	name = edit SET: TREE       the tree replaced; moves among it
 //	name = settle SET: TREE     the same, and all that is left to decide decided as TREE has it; no TREE: as it is shown
+//	name = amend SET: TREE      the last change of a set made anew
 //	name = rollback SET NAME    the change that NAME recorded undone
 //	name = set SET              a name for it
 //	show SET: TREE              what is there, and in braces what is left to decide: kinds and paths; "or" stands between outcomes that hashes decide between
@@ -42,18 +43,27 @@ type team struct {
 	made  map[string]uint32 // the change of each step
 }
 
-func tell(t *testing.T, story string) {
+func newTeam(t *testing.T) *team {
 	s := &team{t: t, w: &world{mem: newMem()}, made: map[string]uint32{}}
 	check(t, s.w.mem.MkdirAll(memRoot, 0o777))
 	r, err := Init(memRoot, memOptions(s.w.mem))
 	check(t, err)
 	s.r = r
+	return s
+}
+
+func tell(t *testing.T, story string) {
+	s := newTeam(t)
 	for line := range strings.Lines(story) {
-		if s.line = strings.TrimSpace(line); s.line != "" && !strings.HasPrefix(s.line, "#") {
-			s.step()
-		}
+		s.do(line)
 	}
 	check(t, s.r.Close())
+}
+
+func (s *team) do(line string) {
+	if s.line = strings.TrimSpace(line); s.line != "" && !strings.HasPrefix(s.line, "#") {
+		s.step()
+	}
 }
 
 func (s *team) fail(format string, args ...any) {
@@ -113,7 +123,7 @@ func (s *team) step() {
 			s.ok(err)
 			for _, c := range cs {
 				if c.Kind != "text" {
-					_, err := s.r.Resolve(context.Background(), ResolveOptions{Path: c.Path, Block: c.ID})
+					_, err := s.r.Resolve(context.Background(), ResolveOptions{Paths: []string{c.Path}, Block: c.ID})
 					s.ok(err)
 				}
 			}
@@ -122,6 +132,13 @@ func (s *team) step() {
 			s.write(words)
 		}
 		s.record(f[0])
+	case f[2] == "amend":
+		s.stand(rest(3), false)
+		s.write(words)
+		_, err := s.r.Commit(context.Background(), CommitOptions{Message: f[0], Time: at(s.steps), Amend: true})
+		s.ok(err)
+		s.made[f[0]] = s.r.store.NumChanges() - 1
+		s.name(f[0])
 	case f[2] == "rollback":
 		s.stand(strings.Join(f[3:len(f)-1], ""), false)
 		_, err := s.r.Rollback(context.Background(), s.id(f[len(f)-1]), RollbackOptions{Message: f[0], Time: at(s.steps)})

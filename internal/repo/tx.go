@@ -19,6 +19,7 @@ const (
 	keptUndo      = "undo"      // of an undo or a redo: the number of the operation whose view it brought back
 	keptRedo      = "redo"      // of an undo or a redo: the number of the operation whose view the next redo brings back
 	keptSettled   = "settled"   // conflicts that a person decided: the next record says so
+	keptMoves     = "moves"     // of a resolve: the working files that it moved
 	keptDiscarded = "discarded" // of a discard: the contents that it took, to bring back; of an undo: those in their place
 )
 
@@ -75,6 +76,7 @@ func (r *Repo) begin() (*tx, error) {
 	v = v.Clone()
 	delete(v.Kept, keptUndo)
 	delete(v.Kept, keptRedo)
+	delete(v.Kept, keptMoves)
 	delete(v.Kept, keptDiscarded)
 	return &tx{Tx: t, r: r, view: v, before: baseOf(v), hint: r.store.Hint()}, nil
 }
@@ -205,6 +207,9 @@ func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
 	named := map[uint32]bool{baseOf(v): true}
 	for _, root := range roots[:min(len(roots), recentTrees)] {
 		named[root.State] = true
+	}
+	for s := range r.frontier {
+		named[s] = true
 	}
 	for _, s := range v.Bookmarks {
 		named[s] = true

@@ -101,6 +101,9 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.moveBack(keptMovesOf(what.Kept[keptMoves])); err != nil {
+		return nil, err
+	}
 	if err := t.bring(ctx, before, switchesFiles(string(what.Kept[keptKind]))); err != nil {
 		return nil, err
 	}

@@ -131,6 +131,11 @@ func (f *fuse) uniteWith(from state.Tree) error {
 		}
 	}
 	f.plain = slices.DeleteFunc(f.plain, func(e state.Edit) bool { return ids[e.Entry.File] })
+	f.united = map[change.FileID]was{}
+	for i := range f.plain {
+		e := &f.plain[i].Entry
+		f.united[e.File] = was{known: true, alive: true, place: e.Path, shown: e.Path, entry: *e}
+	}
 	return state.DiffVacated(f.base, from, func(path string, by []uint32) error {
 		for _, n := range by {
 			f.vacated = append(f.vacated, state.Vacated{Path: path, By: n})

@@ -39,12 +39,17 @@ type loaded struct {
 	// record followed.
 	text []byte
 	from *weave.Weave
+	// shown is what shows now, where that is at hand.
+	shown []byte
 }
 
 var errWeaveBlock = errors.New("damaged weave block")
 
 // loadWeave reads a file's weave. A file that nobody edited since it was added has no blocks.
 func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
+	if l := r.kept.take(e); l != nil {
+		return l, nil
+	}
 	if e.Weave == 0 {
 		src := weave.Source{Change: e.File.Change, Ord: e.File.Ord}
 		if e.Kind == change.Text { // else it was born as something else, and its text is empty
@@ -112,6 +117,7 @@ func (l *loaded) apply(src weave.Source, hunks []change.Hunk) error {
 	if l.from == l.w {
 		l.from = l.w.Clone()
 	}
+	l.shown = nil
 	l.length++
 	return l.w.Apply(src, hunks)
 }
@@ -204,6 +210,9 @@ func shownSources(w *weave.Weave) int {
 
 // render appends the lines that show, without conflicts.
 func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
+	if l.shown != nil {
+		return append(dst, l.shown...), nil
+	}
 	if l.text != nil && l.length == 0 {
 		return append(dst, l.text...), nil
 	}

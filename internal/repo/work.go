@@ -36,10 +36,11 @@ type work struct {
 	chosen  map[string][]byte // with hunks chosen: what each file shall hold
 
 	recs     []recorded
-	keep     bool    // contents stay in memory: the change is read again before it stands
-	general  bool    // the tree that it stands on has files that are not plain
-	extra    []extra // beyond what the disk shows
-	before   *fuse   // of the state that the change stands on, when it was needed
+	keep     bool                 // contents stay in memory: the change is read again before it stands
+	general  bool                 // the tree that it stands on has files that are not plain
+	extra    []extra              // beyond what the disk shows
+	settling func(h *reach) error // of an import: settles what a merge brought
+	before   *fuse                // of the state that the change stands on, when it was needed
 	fresh    freshManifest
 	warnings []string
 	skipped  []string
@@ -87,7 +88,7 @@ func (w *work) standBefore() error {
 		if f := &b.files[i]; f.ID.Change != n && f.Writes&change.WritesPlace != 0 {
 			if from, ok, err := before.ByFile(f.ID); err != nil {
 				return err
-			} else if ok && from.Shown() {
+			} else if ok && from.Shown() && from.Path != f.Path { // else it stays: a name was decided
 				w.moves = append(w.moves, move{from.Path, f.Path})
 			}
 		}

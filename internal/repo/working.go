@@ -95,7 +95,9 @@ func (r *Repo) status(ctx context.Context, opt StatusOptions) (*Status, error) {
 	for i := range d {
 		s.Files = append(s.Files, d[i].FileChange)
 	}
-	s.Untracked = r.withoutMoved(s.Untracked, d)
+	if s.Untracked, err = r.besideMoved(ctx, base, s.Untracked, d); err != nil {
+		return nil, err
+	}
 	s.Conflicts, err = r.conflictsAt(base, v)
 	return s, err
 }
@@ -108,6 +110,25 @@ func nonRoot(paths []string) []string {
 		}
 	}
 	return paths
+}
+
+// besideMoved leaves out what a noted move has made a tracked file's new place. A directory that is new as a whole, and that
+// something was moved into, is listed by its files: it may have no others.
+func (r *Repo) besideMoved(ctx context.Context, base StateRef, untracked []string, d []difference) ([]string, error) {
+	var out []string
+	for _, u := range untracked {
+		moved := func(f difference) bool { return f.What == Moved && strings.HasPrefix(f.New.Path, u) }
+		if !strings.HasSuffix(u, "/") || !slices.ContainsFunc(d, moved) {
+			out = append(out, u)
+			continue
+		}
+		res, err := r.scan(ctx, base, worktree.Options{Paths: []string{strings.TrimSuffix(u, "/")}})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, res.Untracked...)
+	}
+	return r.withoutMoved(out, d), nil
 }
 
 // withoutMoved leaves out what a noted move has made a tracked file's new place.

@@ -190,9 +190,9 @@ type Reader struct {
 	z      *zstd.Decoder
 	number uint64
 	buf    []byte
-	data   []byte    // of the item, read and not taken yet
-	left   int64     // bytes of the item's data that no frame brought yet
-	limit  int64     // bytes that may still come
+	data   []byte // of the item, read and not taken yet
+	left   int64  // bytes of the item's data that no frame brought yet
+	limit  int64  // bytes that may still come
 	got    int64
 	pack   packed
 	ended  bool

@@ -61,9 +61,10 @@ func answerTo(ctx context.Context, h Handler, in io.Reader, w *Writer, limit int
 	return h.Handle(ctx, r, w)
 }
 
-// A pipe carries one message after another each way. A message is cut into chunks, each after its length in four bytes, and
-// ends with a chunk of none: who reads a message then never reads into the next.
-const maxChunk = 1 << 16
+// A pipe carries one message after another each way. A message is cut into chunks, each after its length, and ends with a chunk
+// of none: who reads a message then never reads into the next. The length comes twice, the second time inverted: with another
+// one both sides would wait for each other for ever.
+const maxChunk = 1<<16 - 1
 
 type chunkWriter struct {
 	w   io.Writer
@@ -92,7 +93,9 @@ func (c *chunkWriter) flush() error {
 	if len(c.buf) <= 4 {
 		return nil
 	}
-	binary.LittleEndian.PutUint32(c.buf, uint32(len(c.buf)-4))
+	n := uint16(len(c.buf) - 4)
+	binary.LittleEndian.PutUint16(c.buf, n)
+	binary.LittleEndian.PutUint16(c.buf[2:], ^n)
 	_, err := c.w.Write(c.buf)
 	c.buf = c.buf[:4]
 	return err
@@ -102,7 +105,7 @@ func (c *chunkWriter) end() error {
 	if err := c.flush(); err != nil {
 		return err
 	}
-	_, err := c.w.Write([]byte{0, 0, 0, 0})
+	_, err := c.w.Write([]byte{0, 0, 0xff, 0xff})
 	return err
 }
 
@@ -124,9 +127,9 @@ func (c *chunkReader) Read(p []byte) (int, error) {
 			}
 			return 0, err
 		}
-		n := binary.LittleEndian.Uint32(b[:])
-		if n > maxChunk {
-			return 0, malformed("a chunk of %d bytes", n)
+		n := binary.LittleEndian.Uint16(b[:])
+		if n != ^binary.LittleEndian.Uint16(b[2:]) {
+			return 0, malformed("a chunk's length")
 		}
 		if n == 0 {
 			c.over = true

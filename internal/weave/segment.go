@@ -56,6 +56,18 @@ func (v *View) Segments(kept func(block int) bool) []Segment {
 	return out
 }
 
+// Whole is the file as one segment in which nothing stays open: all blocks are solved by what is recorded of it, and the
+// conflicts that show no block too.
+func (v *View) Whole() []Segment {
+	out := v.Segments(func(int) bool { return false })
+	for _, r := range v.regions {
+		if r.first > r.last {
+			out[0].solved = append(out[0].solved, r)
+		}
+	}
+	return out
+}
+
 // blockRuns gives for the first run of each block its region.
 func (v *View) blockRuns() map[int]*region {
 	out := map[int]*region{}

@@ -17,6 +17,8 @@ type ReadOptions struct {
 	Skip func(id object.ID) bool
 	// NoBlobs leaves contents out.
 	NoBlobs bool
+	// Missing has a row tell of a content that the repository does not have, in place of ending with the commit there.
+	Missing bool
 }
 
 // Step is a commit and what it changes, or a part of that: a commit that changes more than fits comes in several steps
@@ -44,6 +46,7 @@ type Row struct {
 	// this path, unless ReadOptions leave it out.
 	Blob    []byte
 	HasBlob bool
+	Missing bool // it should have been read, and is not there
 }
 
 const (

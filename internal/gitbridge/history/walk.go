@@ -58,6 +58,25 @@ func (o *Order) Len() int { return len(o.order) }
 // ID is the i-th commit.
 func (o *Order) ID(i int) object.ID { return o.numbers.id(o.order[i]) }
 
+// Children counts, for each commit of the order, how often others of the order name it as a parent.
+func (o *Order) Children() []uint32 {
+	at := make([]uint32, len(o.commits))
+	out := make([]uint32, len(o.order))
+	for i, n := range o.order {
+		at[n] = uint32(i)
+		c := &o.commits[n]
+		for _, p := range o.parents[c.first : c.first+c.count] {
+			if o.commits[p].state == ordered {
+				out[at[p]]++ // it came before
+			}
+		}
+	}
+	return out
+}
+
+// Leave takes a commit for one that Walk found bad: pipelines that begin later compare none with it. No pipeline may be open.
+func (o *Order) Leave(i int) { o.commits[o.order[i]].state = broken }
+
 // Walk reads the commits that tips lead to and orders them. Where isKnown is not nil, commits of which it is true and
 // all before them are left out. Tips are commits; one given twice counts once. bad, when not nil, is asked about each
 // commit that cannot be read or parsed: if it returns nil the commit is left out with what only it leads to. Any other

@@ -152,10 +152,14 @@ func (w *worker) row(path []byte, sides []tree.Side) error {
 	r := Row{Path: w.keep(append(w.space(), path...)), Sides: w.sides[start:len(w.sides):len(w.sides)]}
 	if w.wants(sides) {
 		_, blob, err := w.blobs.Read(sides[0].ID, w.space())
-		if err != nil {
+		switch {
+		case err == nil:
+			r.Blob, r.HasBlob = w.keep(blob), true
+		case w.p.opt.Missing && errors.Is(err, odb.ErrMissing):
+			r.Missing = true
+		default:
 			return err
 		}
-		r.Blob, r.HasBlob = w.keep(blob), true
 	}
 	w.rows = append(w.rows, r)
 	return nil

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	histories = flag.Int("histories", 1500, "how many random histories")
+	histories = flag.Int("histories", 1000, "how many random histories")
 	steps     = flag.Int("steps", 12, "of each")
 	from      = flag.Int64("from", 0, "the first seed")
 )

@@ -11,14 +11,14 @@ func TestLooseDefinitionsAreFoundOut(t *testing.T) {
 		near int64
 		loose
 	}{
-		{"settling whether a file exists depends on the removal only", 200, loose{noRegion: true}},
-		{"a file shown aside may meet a newcomer", 450, loose{noAside: true}},
-		{"a claim of a path does not depend on who stood there", 0, loose{noSlot: true}},
+		{"settling whether a file exists depends on the removal only", 880, loose{noRegion: true}},
+		{"a file shown aside may meet a newcomer", 510, loose{noAside: true}},
+		{"a claim of a path does not depend on who stood there", 240, loose{noSlot: true}},
 		{"who stays when names meet is not confirmed", 0, loose{noConfirm: true}},
 		{"an undoing settles what is in its past", 0, loose{undoSupersedes: true}},
-		{"an edit settles what stands in the register", 200, loose{editWrites: true}},
+		{"an edit settles what stands in the register", 390, loose{editWrites: true}},
 		{"an edit depends on nothing in the register", 100, loose{editAlone: true}},
-		{"an edit does not depend on the open conflicts of its body", 9200, loose{noRivals: true}},
+		{"an edit does not depend on the open conflicts of its body", 9250, loose{noRivals: true}},
 		{"an edit does not stand in the register", 0, loose{editFaint: true}},
 		{"an edit does not clash with another body", 0, loose{editSilent: true}},
 	} {

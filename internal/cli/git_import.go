@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/gitbridge/bridge"
+	"github.com/oxy-vcs/oxy/internal/repo"
+)
+
+func gitImportCommand(a *app) *cobra.Command {
+	var opt bridge.Options
+	c := &cobra.Command{
+		Use:   "import PATH",
+		Short: "Bring in the history of a Git repository",
+		Long: `Bring the branches and tags of the Git repository at PATH, bare or not, into this one. Each commit becomes a change,
+each branch a bookmark, each tag a tag; all that Git says of a commit is kept, so that it can be given back to the last
+byte. A merge becomes the union of what it merged and a change that makes of it what Git has.
+
+Again, it brings in what is new. Branches that moved or went since take their bookmarks along, unless these were moved
+here too. Interrupted, it goes on where it was. The working copy stays as it is.`,
+		Example: `  oxy git import ../project
+  oxy git import ../project --refs 'refs/heads/*'`,
+		Args: exactly(1, "the path of a Git repository"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			dir, err := a.cwd()
+			if err != nil {
+				return err
+			}
+			opt.FS, opt.Progress = a.fs, a.gitProgress()
+			rep, err := bridge.Import(a.interruptible(), r, join(dir, args[0]), opt)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.importedJSON(rep)
+			}
+			return a.imported(rep)
+		},
+	}
+	c.Flags().StringArrayVar(&opt.Refs, "refs", nil, "bring in the refs that match `GLOB` only; can be given again")
+	c.Flags().BoolVar(&opt.SkipBad, "skip-bad", false, "leave out what is malformed or missing, and say so")
+	return c
+}
+
+// gitProgress is the bar, or nothing.
+func (a *app) gitProgress() repo.Progress {
+	if a.progress == nil {
+		return noBar{}
+	}
+	return a.progress
+}
+
+type noBar struct{}
+
+func (noBar) Begin(string, int64, bool) {}
+func (noBar) Add(int64)                 {}
+func (noBar) End()                      {}
+
+// shownLeft is how many things that were not carried are listed.
+const shownLeft = 20
+
+func (a *app) imported(rep *bridge.Report) error {
+	b := a.out.buf
+	if rep.Commits == 0 {
+		b = append(b, "No new commits."...)
+	} else {
+		b = fmt.Appendf(b, "Imported %s, %s among them, in %.1f seconds: %.0f a second.", plural(rep.Commits, "commit"), plural(rep.Merges, "merge"), rep.Seconds, float64(rep.Commits)/max(rep.Seconds, 0.001))
+	}
+	b = append(append(append(append(append(b, '\n'), plural(rep.Bookmarks, "bookmark")...), ", "...), plural(rep.Tags, "tag")...), '\n')
+	for i, l := range rep.Left {
+		if i == shownLeft {
+			b = fmt.Appendf(b, "and %d more\n", len(rep.Left)-i)
+			break
+		}
+		b = appendQuoted(append(b, "Not carried: "...), l.Name)
+		b = append(append(append(b, ": "...), l.Err.Error()...), '\n')
+	}
+	a.out.buf = b
+	return a.out.spill()
+}
+
+type jsonLeft struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+func (a *app) importedJSON(rep *bridge.Report) error {
+	left := make([]jsonLeft, len(rep.Left))
+	for i, l := range rep.Left {
+		left[i] = jsonLeft{l.Name, l.Err.Error()}
+	}
+	return a.printJSON(struct {
+		Commits   int        `json:"commits"`
+		Merges    int        `json:"merges"`
+		Settled   int        `json:"settled"`
+		Files     int        `json:"files"`
+		Bytes     int64      `json:"bytes"`
+		Bookmarks int        `json:"bookmarks"`
+		Tags      int        `json:"tags"`
+		Seconds   float64    `json:"seconds"`
+		Left      []jsonLeft `json:"left"`
+	}{rep.Commits, rep.Merges, rep.Settled, rep.Files, rep.Bytes, rep.Bookmarks, rep.Tags, rep.Seconds, left})
+}

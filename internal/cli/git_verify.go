@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/gitbridge/bridge"
+	"github.com/oxy-vcs/oxy/internal/repo"
+)
+
+func gitVerifyCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify",
+		Short: "Prove that what was imported is what Git has",
+		Long: `For each commit that was imported, make the files again from the changes alone, compute Git's own ids of them, of the
+trees, the commit and the annotated tags, and compare. The exit code is 1 when one is not what it was.`,
+		Example: `  oxy git verify`,
+		Args:    nothing,
+		RunE: func(*cobra.Command, []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			began := a.now()
+			v, err := bridge.Verify(a.interruptible(), r, a.gitProgress())
+			if err != nil {
+				return err
+			}
+			seconds := a.now().Sub(began).Seconds()
+			var bad error
+			if n := len(v.Faults); n > 0 {
+				bad = &repo.Error{Text: plural(n, "commit") + " or tags cannot be given back as Git had them", No: true}
+			}
+			if a.json {
+				faults := make([]jsonLeft, len(v.Faults))
+				for i, l := range v.Faults {
+					faults[i] = jsonLeft{l.Name, l.Err.Error()}
+				}
+				err := a.printJSON(struct {
+					Commits int        `json:"commits"`
+					Tags    int        `json:"tags"`
+					Files   int        `json:"files"`
+					Faults  []jsonLeft `json:"faults"`
+					Seconds float64    `json:"seconds"`
+				}{v.Commits, v.Tags, v.Files, faults, seconds})
+				if err != nil {
+					return err
+				}
+				return bad
+			}
+			b := fmt.Appendf(a.out.buf, "%s and %s are what Git has, to the last byte: %.1f seconds, %.0f commits a second.\n", plural(v.Commits, "commit"),
+				plural(v.Tags, "annotated tag"), seconds, float64(v.Commits)/max(seconds, 0.001))
+			for i, l := range v.Faults {
+				if i == shownLeft {
+					break
+				}
+				b = fmt.Appendf(b, "Not so: %s: %v\n", l.Name, l.Err)
+			}
+			a.out.buf = b
+			if err := a.out.spill(); err != nil {
+				return err
+			}
+			return bad
+		},
+	}
+}

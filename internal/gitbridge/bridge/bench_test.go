@@ -1,0 +1,63 @@
+package bridge
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/vfs"
+)
+
+type counter struct {
+	t    *testing.T
+	n    int64
+	last time.Time
+}
+
+func (c *counter) Begin(what string, total int64, _ bool) {
+	c.t.Log(what, total)
+	c.n, c.last = 0, time.Now()
+}
+
+func (c *counter) Add(n int64) {
+	if c.n += n; c.n%2048 == 0 {
+		c.t.Logf("%d: %.0f a second", c.n, 2048/time.Since(c.last).Seconds())
+		c.last = time.Now()
+	}
+}
+func (c *counter) End() {}
+
+// TestRealHistory imports and proves the repository that OXY_GIT_HISTORY names, for profiles: go test -v -cpuprofile.
+func TestRealHistory(t *testing.T) {
+	at := os.Getenv("OXY_GIT_HISTORY")
+	if at == "" {
+		t.Skip("OXY_GIT_HISTORY names none")
+	}
+	ctx := context.Background()
+	if limit, err := time.ParseDuration(os.Getenv("OXY_GIT_LIMIT")); err == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	r, err := repo.Init(t.TempDir(), repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var globs []string
+	if g := os.Getenv("OXY_GIT_REFS"); g != "" {
+		globs = []string{g}
+	}
+	rep, err := Import(ctx, r, at, Options{FS: vfs.OS(), SkipBad: true, Progress: &counter{t: t}, Refs: globs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", rep)
+	v, err := Verify(ctx, r, &counter{t: t})
+	if err != nil || len(v.Faults) > 0 {
+		t.Fatal(v, err)
+	}
+	t.Logf("%+v", v)
+}
