@@ -74,14 +74,14 @@ There is no staging area: oxy commit records everything that changed.`,
 			root.AddCommand(v)
 		}
 	}
-	add(groupStart, initCommand(a), gitCommand(a), configCommand(a))
+	add(groupStart, initCommand(a), gitCommand(a), hgCommand(a), configCommand(a))
 	add(groupLook, statusCommand(a), diffCommand(a), logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a),
 		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a), conflictsCommand(a))
 	add(groupRecord, commitCommand(a), amendCommand(a), rewordCommand(a), squashCommand(a), splitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
 	add(groupUnite, mergeCommand(a), pickCommand(a), resolveCommand(a))
 	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
 	add(groupUndo, discardCommand(a), unrecordCommand(a), rollbackCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
-	add(groupSelf, gcCommand(a), fsckCommand(a), versionCommand(a))
+	add(groupSelf, gcCommand(a), fsckCommand(a), debugCommand(a), versionCommand(a))
 	help := helpCommand()
 	help.GroupID = groupSelf
 	root.SetHelpCommand(help)
