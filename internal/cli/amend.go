@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/ui"
 )
 
 type amendFlags struct {
@@ -40,7 +43,7 @@ of each change that depends on it; all others stay the same. Other bookmarks tha
 }
 
 func (a *app) amend(flags *amendFlags, args []string, dash int) error {
-	rev := "@"
+	rev := ""
 	if dash != 0 && len(args) > 0 {
 		rev, args = args[0], args[1:]
 	}
@@ -64,8 +67,10 @@ func (a *app) amend(flags *amendFlags, args []string, dash int) error {
 	if opt.Paths, err = a.rel(args); err != nil {
 		return err
 	}
-	if _, err := r.ResolveChange(rev); err != nil {
-		return notChange(err, rev)
+	if rev != "" {
+		if _, err := r.ResolveChange(rev); err != nil {
+			return notChange(err, rev)
+		}
 	}
 	a.interruptible()
 	if flags.interactive {
@@ -77,11 +82,80 @@ func (a *app) amend(flags *amendFlags, args []string, dash int) error {
 	if flags.edit && !opt.DryRun {
 		opt.Edit = a.rewording("amend")
 	}
-	res, err := a.amendOrReword(rev, opt)
+	var res *repo.RewriteResult
+	if rev == "" {
+		res, err = a.amendLast(opt)
+	} else {
+		res, err = a.amendOrReword(rev, opt)
+	}
 	if err != nil {
 		return err
 	}
 	return a.rewritten(res, "amend", &flags.rewriteFlags)
+}
+
+// amendLast is commit --amend, but that the change stays its author's: nothing depends on the last change, so it may also take
+// in what stands beside conflicts, and what decides them.
+func (a *app) amendLast(opt repo.AmendOptions) (*repo.RewriteResult, error) {
+	n, err := a.repo.ResolveChange("@")
+	if err != nil {
+		return nil, err
+	}
+	old, err := a.repo.Info(n)
+	if err != nil {
+		return nil, err
+	}
+	if opt.DryRun || (opt.Message == "" || opt.Message == old.Message) && opt.Edit == nil && len(opt.Hunks) == 0 {
+		if err := a.somethingDiffers(opt.Paths); err != nil {
+			return nil, err
+		}
+	}
+	from, err := a.repo.Base()
+	if err != nil {
+		return nil, err
+	}
+	res := &repo.RewriteResult{MoveResult: repo.MoveResult{From: from, State: from, Went: []uint32{n}}, Changes: []repo.Rewritten{{Old: n}}, Made: []uint32{0}}
+	if opt.DryRun {
+		return res, nil
+	}
+	commit := repo.CommitOptions{Amend: true, Message: opt.Message, Paths: opt.Paths, Hunks: opt.Hunks, Author: &old.Author, Time: &old.Time, Large: a.confirmLarge}
+	if opt.Edit != nil {
+		commit.Edit = func(initial string, files []repo.FileChange) (string, error) {
+			return a.editMessage("amend", initial, files)
+		}
+	}
+	if !ui.IsTerminal(a.stdio.In) || !ui.IsTerminal(a.stdio.Err) {
+		commit.Large = nil // the result warns of it
+	}
+	done, err := a.repo.Commit(a.ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range done.Warnings {
+		a.warn(w)
+	}
+	made, err := a.repo.ResolveChange(done.ID.String())
+	if err != nil {
+		return nil, err
+	}
+	res.State, res.Bookmark = done.State, done.Bookmark
+	res.Came, res.Made, res.Changes[0].New = []uint32{made}, []uint32{made}, made
+	return res, nil
+}
+
+// somethingDiffers refuses to amend a change with nothing.
+func (a *app) somethingDiffers(paths []string) error {
+	st, err := a.repo.Status(a.ctx, repo.StatusOptions{Paths: paths})
+	if err != nil {
+		return err
+	}
+	if len(st.Files)+len(st.Untracked) > 0 || slices.ContainsFunc(st.Conflicts, func(c repo.Conflict) bool { return c.Settled }) {
+		return nil
+	}
+	if len(paths) > 0 {
+		return &repo.Error{Text: "nothing to amend with: nothing differs there", Next: "See what differs with: oxy status", No: true}
+	}
+	return &repo.Error{Text: "nothing to amend with: no file differs from the last change", Next: "To say something else of it: oxy amend -m TEXT", No: true}
 }
 
 // amendOrReword gives the change only the other message if one is asked for and nothing differs that it could take in.

@@ -98,6 +98,11 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 	if !ok {
 		b, ok = r.fresh[n]
 	}
+	if !ok {
+		if b, ok = r.older[n]; ok {
+			r.bodies[n] = b
+		}
+	}
 	r.mu.Unlock()
 	if ok {
 		return b, nil
@@ -135,7 +140,14 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.bodies == nil || len(r.bodies) >= maxBodies {
+	most := maxBodies
+	if r.importing {
+		most = maxImportBodies
+	}
+	if r.bodies == nil || len(r.bodies) >= most {
+		if r.importing {
+			r.older = r.bodies
+		}
 		r.bodies = map[uint32]*body{} // simple, and each is read again at most once per turn
 	}
 	r.bodies[n] = b
@@ -144,6 +156,9 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 
 // maxBodies is how many decoded changes stay in memory: at most a few hundred KiB, save for a first commit's.
 const maxBodies = 512
+
+// maxImportBodies is that of an import, which keeps twice as many.
+const maxImportBodies = 8192
 
 // freshOf gives a change of the transaction under way.
 func (r *Repo) freshOf(n uint32) *body {

@@ -3,15 +3,11 @@ package repo
 import (
 	"container/heap"
 	"slices"
-
-	"github.com/oxy-vcs/oxy/internal/change"
 )
 
-// minimal takes from deps, local numbers in any order and with repeats, those that another of them reaches. It walks
+// minimalOf takes from deps, local numbers in any order and with repeats, those that another of them reaches. It walks
 // down from them by descending number, for a change's number is above those of its dependencies, and stops beneath the
 // least of them: a commit upon recent changes looks at recent changes only.
-func (r *Repo) minimal(deps []uint32) []uint32 { return minimalOf(deps, r.store.Deps) }
-
 func minimalOf(deps []uint32, depsOf func(uint32) []uint32) []uint32 {
 	deps = slices.Clone(deps)
 	slices.Sort(deps)
@@ -59,14 +55,4 @@ func (h *numbers) Pop() any {
 	n := old[len(old)-1]
 	*h = old[:len(old)-1]
 	return n
-}
-
-// ids gives the ids of local numbers in the order in which a change lists them.
-func (r *Repo) ids(nums []uint32) []change.ID {
-	out := make([]change.ID, len(nums))
-	for i, n := range nums {
-		out[i] = r.store.ChangeID(n)
-	}
-	change.SortIDs(out)
-	return out
 }

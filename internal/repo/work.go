@@ -88,7 +88,7 @@ func (w *work) standBefore() error {
 		if f := &b.files[i]; f.ID.Change != n && f.Writes&change.WritesPlace != 0 {
 			if from, ok, err := before.ByFile(f.ID); err != nil {
 				return err
-			} else if ok && from.Shown() {
+			} else if ok && from.Shown() && from.Path != f.Path { // else it stays: a name was decided
 				w.moves = append(w.moves, move{from.Path, f.Path})
 			}
 		}

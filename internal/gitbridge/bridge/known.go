@@ -50,6 +50,15 @@ func loadKnown(r *repo.Repo, f object.Format) (*known, error) {
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	given, err := loadExported(r, f)
+	for id, s := range given {
+		if _, ok := k.states[id]; !ok {
+			k.states[id] = s
+		}
+	}
 	return k, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -264,6 +265,35 @@ func TestRandomHistories(t *testing.T) {
 				}
 				g.versions = nil
 			}
+			giveBack(t, r, g.git)
 		})
+	}
+}
+
+// giveBack exports to nothing and to where all came from, and imports again.
+func giveBack(t *testing.T, r *repo.Repo, git *gittest.Repo) {
+	t.Helper()
+	ctx := context.Background()
+	to := &gittest.Repo{TB: t, Dir: filepath.Join(t.TempDir(), "out.git")}
+	out, err := Export(ctx, r, to.Dir, ExportOptions{FS: vfs.OS(), Progress: silent{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.New > 0 || len(out.Left) > 0 || !out.Created {
+		t.Fatalf("%+v", out)
+	}
+	const format = "--format=%(objectname) %(refname)"
+	if got, want := to.Git("for-each-ref", format), git.Git("for-each-ref", format); got != want {
+		t.Fatalf("refs\n%s\nwant\n%s", got, want)
+	}
+	to.Git("fsck", "--full", "--strict", "--no-dangling")
+	for range 2 {
+		again, err := Export(ctx, r, to.Dir, ExportOptions{FS: vfs.OS(), Progress: silent{}})
+		if err != nil || again.Commits > 0 || len(again.Refs) > 0 {
+			t.Fatalf("%+v, %v", again, err)
+		}
+		if n := take(t, r, git); n > 0 {
+			t.Fatalf("%d commits came again", n)
+		}
 	}
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/gitbridge/object"
 	"github.com/oxy-vcs/oxy/internal/gitbridge/tree"
 	"github.com/oxy-vcs/oxy/internal/repo"
-	"github.com/oxy-vcs/oxy/internal/state"
 )
 
 // Verified tells what was proved.
@@ -148,46 +146,18 @@ func (v *verifier) commit(m *remembered) error {
 		}
 		parents = append(parents, n)
 	}
-	modes, err := v.modes(m.modes)
-	if err != nil {
+	d := &differing{f: v.f, hasher: v.hasher, builder: v.builder, base: base}
+	var err error
+	if d.modes, d.blobs, err = m.odd(v.f); err != nil {
 		return v.fault(m.id, err)
 	}
-	blobs, err := parseBlobs(v.f, m.blobs)
-	if err != nil {
-		return v.fault(m.id, err)
-	}
-	var edits []tree.Edit
-	err = v.replay.Step(m.state, parents, func(old, new *state.Entry, content func() ([]byte, error)) error {
-		e, err := v.edit(old, new, content)
-		if mode, ok := modes[e.Path]; ok && mode.Bare() != object.ModeTree && err == nil {
-			if e.Mode = mode; mode == 0 {
-				e.Side = tree.Side{}
-			}
-			delete(modes, e.Path)
-		}
-		if id, ok := blobs[e.Path]; ok {
-			e.ID = id
-			delete(blobs, e.Path)
-		}
-		edits = append(edits, e)
-		return err
-	})
-	if err != nil {
+	if err := v.replay.Step(m.state, parents, d.add); err != nil {
 		return fmt.Errorf("commit %s: %w", m.id, err)
 	}
-	for path, mode := range modes {
-		e := tree.Edit{Path: path, Side: tree.Side{Mode: mode}}
-		if mode != 0 && mode.Bare() != object.ModeTree { // the content is the same, and the mode another
-			side, err := v.builder.Get(base, path)
-			if err != nil {
-				return v.fault(m.id, err)
-			}
-			e.ID = side.ID
-		}
-		edits = append(edits, e)
-	}
-	for path := range blobs {
-		return v.fault(m.id, fmt.Errorf("%q differs in nothing, and should", path))
+	v.out.Files += d.files
+	edits, err := d.edits()
+	if err != nil {
+		return v.fault(m.id, err)
 	}
 	made, err := v.builder.Apply(base, edits, nil)
 	if err != nil {
@@ -222,65 +192,6 @@ func (v *verifier) commit(m *remembered) error {
 func (v *verifier) fault(id object.ID, err error) error {
 	v.out.Faults = append(v.out.Faults, Left{id.String(), err})
 	return nil
-}
-
-// edit is what differs at a path, as Git has it.
-func (v *verifier) edit(old, new *state.Entry, content func() ([]byte, error)) (tree.Edit, error) {
-	if new == nil {
-		return tree.Edit{Path: old.Path}, nil
-	}
-	e := tree.Edit{Path: new.Path}
-	b, err := content()
-	if err != nil {
-		return e, err
-	}
-	v.out.Files++
-	e.Side, err = sideOf(v.f, v.hasher, new, b)
-	return e, err
-}
-
-// sideOf is how Git has a file with a content.
-func sideOf(f object.Format, h *object.Hasher, e *state.Entry, content []byte) (s tree.Side, err error) {
-	switch {
-	case e.Kind == change.Subrepo:
-		if len(content) != f.Size() {
-			return s, fmt.Errorf("%q is a subrepo by another id than Git's", e.Path)
-		}
-		return tree.Side{Mode: object.ModeSubmodule, ID: f.ID(content)}, nil
-	case e.Kind == change.Link:
-		s.Mode = object.ModeLink
-	case e.Exec:
-		s.Mode = object.ModeExec
-	default:
-		s.Mode = object.ModeFile
-	}
-	s.ID, err = h.Sum(object.BlobKind, content)
-	return s, err
-}
-
-// modes reads a commit's odd modes.
-func (v *verifier) modes(s string) (map[string]object.Mode, error) {
-	out := map[string]object.Mode{}
-	for s != "" {
-		one, rest, ok := strings.Cut(s, "\x00")
-		word, path, ok2 := strings.Cut(one, " ")
-		if !ok || !ok2 || word == "" {
-			return nil, object.ErrField
-		}
-		s = rest
-		var m object.Mode
-		for _, c := range word {
-			if c < '0' || c > '7' || m > 0o777777 {
-				return nil, object.ErrField
-			}
-			m = m*8 + object.Mode(c-'0')
-		}
-		if word[0] == '0' && m != 0 {
-			m |= object.ModePadded
-		}
-		out[path] = m
-	}
-	return out, nil
 }
 
 // tags proves the annotated tags.

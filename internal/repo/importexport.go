@@ -1,0 +1,110 @@
+package repo
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
+)
+
+// LogStep is how a state came: its changes upon the one before it in the log, which is NoState for the first.
+type LogStep struct {
+	Before  uint32
+	Changes []uint32
+	Beside  bool // they were recorded elsewhere
+}
+
+// LogStep reads how a state came.
+func (r *Repo) LogStep(s uint32) (LogStep, error) {
+	st, before, err := r.step(s)
+	return LogStep{before, st.Changes, st.Beside}, err
+}
+
+// Meta reads who made a change, when and why.
+func (r *Repo) Meta(n uint32) (*change.Change, error) {
+	b, err := r.store.Meta(n)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	c, err := change.DecodeMeta(b)
+	if err != nil {
+		return nil, fmt.Errorf("read change %s: %w", r.store.ChangeID(n).Short(), err)
+	}
+	return c, nil
+}
+
+// NamedStates gives where all bookmarks and tags are.
+func (r *Repo) NamedStates() (bookmarks, tags map[string]uint32, err error) {
+	v, err := r.view()
+	if err != nil {
+		return nil, nil, err
+	}
+	return maps.Clone(v.Bookmarks), maps.Clone(v.Tags), nil
+}
+
+// SetOf is the set of changes of a state.
+func (r *Repo) SetOf(s uint32) (state.Set, error) { return r.setOf(s) }
+
+// EachDifference calls give for each path at which two states differ, with what the file of the second holds there.
+func (r *Repo) EachDifference(a, b uint32, give func(old, new *state.Entry, content func() ([]byte, error)) error) error {
+	ta, err := r.tree(a)
+	if err != nil {
+		return err
+	}
+	tb, err := r.tree(b)
+	if err != nil {
+		return err
+	}
+	return state.Diff(ta, tb, func(old, new *state.Entry) error {
+		return give(old, new, func() ([]byte, error) { return r.content(nil, new) })
+	})
+}
+
+// StepLog is Step for any state, upon the one before it in its log.
+func (p *Replay) StepLog(s uint32, give func(old, new *state.Entry, content func() ([]byte, error)) error) error {
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	if err := p.tidy(); err != nil {
+		return err
+	}
+	st, before, err := p.r.step(s)
+	if err != nil {
+		return err
+	}
+	base := p.grown[before]
+	if base == nil {
+		return fmt.Errorf("state %d comes before state %d, upon which it stands", s, before)
+	}
+	g := &grownState{ref: StateRef{Num: s, ID: st.ID, Len: st.Pos}, tree: base.tree}
+	if g.hash, err = state.ParseSetHash(st.ID); err != nil {
+		return err
+	}
+	set := base.set.Union(state.NewSet(st.Changes...))
+	g.set = &set
+	if st.Beside {
+		f, err := p.r.newFuse(base.tree, p.r.newReach())
+		if err != nil {
+			return err
+		}
+		for _, n := range st.Changes {
+			if err := f.add(n); err != nil {
+				return err
+			}
+		}
+		if g.tree, err = f.finish(); err != nil {
+			return err
+		}
+	} else {
+		for _, n := range st.Changes {
+			if g.tree, err = p.r.grow(g.tree, n); err != nil {
+				return err
+			}
+		}
+	}
+	p.grown[s] = g
+	return state.Diff(base.tree, g.tree, func(old, new *state.Entry) error {
+		return give(old, new, func() ([]byte, error) { return p.r.contentKept(new) })
+	})
+}
