@@ -115,7 +115,9 @@ func (r *Repo) unreachable(ctx context.Context, first uint32) (*store.Keep, Drop
 	if d.Changes+d.States+d.Contents == 0 {
 		return nil, Dropped{}, nil
 	}
-	k.View = func(_ uint32, v *store.View, state func(uint32) (uint32, error)) error { return renumberKept(v, first, state) }
+	k.View = func(_ uint32, v *store.View, state func(uint32) (uint32, error)) error {
+		return renumberKept(v, first, state)
+	}
 	return k, d, nil
 }
 
