@@ -63,7 +63,21 @@ func (r *Repo) Tracking() ([]Named, error) {
 			}
 		}
 	}
-	return r.named(names, "")
+	out, err := r.named(names, "")
+	for i := range out {
+		out[i].Remote = true
+	}
+	return out, err
+}
+
+// AllBookmarks lists bookmarks by name, then those of remotes.
+func (r *Repo) AllBookmarks() ([]Named, error) {
+	out, err := r.Bookmarks()
+	if err != nil {
+		return nil, err
+	}
+	tracking, err := r.Tracking()
+	return append(out, tracking...), err
 }
 
 // Remotes lists the remotes.

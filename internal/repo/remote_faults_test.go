@@ -196,3 +196,47 @@ func must[T any](v T, err error) func(t *testing.T) T {
 		return v
 	}
 }
+
+// TestCloneLeavesNothing: a clone that fails, wherever, leaves the place as it was.
+func TestCloneLeavesNothing(t *testing.T) {
+	opt := syncEnv(t)
+	a := newSite(t, "a", opt)
+	a.put("code", "1\n2\n3\n")
+	a.record("Begin")
+	place := t.TempDir()
+	there := filepath.Join(place, "there")
+	if err := os.Mkdir(there, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{filepath.Join(place, "x"), there} {
+		if _, _, err := Clone(context.Background(), a.root, dir, opt, SyncOptions{Bookmark: "nowhere"}); err == nil {
+			t.Fatal("there is no such bookmark")
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(a.root, DirName, "index")); err != nil {
+		t.Fatal(err)
+	}
+	names, err := os.ReadDir(place)
+	if err != nil || len(names) != 1 {
+		t.Errorf("%v, %v", names, err)
+	}
+	if names, err := os.ReadDir(there); err != nil || len(names) != 0 {
+		t.Errorf("%v, %v", names, err)
+	}
+	// One that is cancelled in the middle.
+	ctx, cancel := context.WithCancel(context.Background())
+	opt.Progress = canceller(cancel)
+	if _, _, err := Clone(ctx, a.root, filepath.Join(place, "x"), opt, SyncOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(filepath.Join(place, "x")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+// canceller ends the work as soon as something came.
+type canceller context.CancelFunc
+
+func (c canceller) Begin(string, int64, bool) {}
+func (c canceller) Add(int64)                 { c() }
+func (c canceller) End()                      {}

@@ -45,7 +45,7 @@ func ServeHTTP(ctx context.Context, l net.Listener, h Handler, o HTTPOptions) er
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("POST "+httpPath, func(w http.ResponseWriter, r *http.Request) { serveOne(w, r, h, o, slots) })
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, IdleTimeout: 2 * idleTime, MaxHeaderBytes: 16 << 10,
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn)}
 	failed := make(chan error, 1)
