@@ -176,4 +176,6 @@ type jsonNamed struct {
 	Remote  bool      `json:"remote,omitempty"`
 }
 
-func newNamed(n repo.Named) jsonNamed { return jsonNamed{n.Name, newState(n.State), n.Current, n.Remote} }
+func newNamed(n repo.Named) jsonNamed {
+	return jsonNamed{n.Name, newState(n.State), n.Current, n.Remote}
+}

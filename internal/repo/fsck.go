@@ -3,6 +3,7 @@ package repo
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -73,7 +74,14 @@ func (r *Repo) Fsck(ctx context.Context, o FsckOptions) (*FsckResult, error) {
 			return c.result(), nil
 		}
 		// What is missing may only have moved: another process packed the repository meanwhile.
-		if moved, err := r.store.Repacked(); err != nil || !moved || r.store.Refresh() != nil {
+		moved, err := r.store.Repacked()
+		if err == nil && moved {
+			err = r.store.Refresh()
+		}
+		if errors.Is(err, store.ErrRenumbered) {
+			return nil, storeError(err)
+		}
+		if err != nil || !moved {
 			return c.result(), nil
 		}
 	}
@@ -87,7 +95,7 @@ func (c *checker) run(o FsckOptions) error {
 	trees := make(chan error, 1)
 	go func() { trees <- c.trees() }()
 	err := c.log(o)
-	for _, step := range []func() error{c.changes, c.states, c.ops} {
+	for _, step := range []func() error{c.changes, c.states, c.ops, c.signatures} {
 		if err == nil {
 			err = step()
 		}

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -134,6 +135,40 @@ func unhashed(id change.ID, part []byte) error {
 		}
 	}
 	return nil
+}
+
+// signatures checks those that came after their changes.
+func (c *checker) signatures() error {
+	v, err := c.r.store.View()
+	if err != nil {
+		return nil // told with its operation
+	}
+	hashes, err := signedHashes(v.Kept[keptSigned])
+	tell := func(id change.ID, n int64, format string, args ...any) {
+		c.find(finding{Problem{Text: fmt.Sprintf(format, args...), Change: id}, n, -1})
+	}
+	if err != nil {
+		tell(change.ID{}, -1, "the signatures that came later: %v", err)
+	}
+	for _, h := range hashes {
+		b, err := c.r.signedBlob(h)
+		if err == nil {
+			err = eachSigned(b, func(id change.ID, part []byte) error {
+				n, ok := c.r.store.FindChange(id)
+				if !ok {
+					return nil // of one that gc dropped
+				}
+				if err := unhashed(id, part); err != nil {
+					tell(id, int64(n), "change %s: %v", id.Short(), err)
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			tell(change.ID{}, -1, "signatures that came later cannot be had: %v", err)
+		}
+	}
+	return context.Cause(c.ctx)
 }
 
 // files checks the paths of a change's files and what came with them.

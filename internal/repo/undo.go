@@ -56,6 +56,14 @@ func (t *tx) bring(ctx context.Context, v *store.View, files bool) error {
 	return nil
 }
 
+// bringSignatures makes the signatures those of a view, for undo and redo of a signing. A restore of an old view keeps those
+// that came since.
+func (t *tx) bringSignatures(v *store.View) {
+	if delete(t.view.Kept, keptSigned); len(v.Kept[keptSigned]) > 0 {
+		t.view.Kept[keptSigned] = v.Kept[keptSigned]
+	}
+}
+
 // arrive brings the manifest to where the view is now. Files that did not go along, as those of a commit that is undone, are
 // unrecorded edits then.
 func (t *tx) arrive() {
@@ -107,6 +115,7 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 	if err := t.bring(ctx, before, switchesFiles(string(what.Kept[keptKind]))); err != nil {
 		return nil, err
 	}
+	t.bringSignatures(before)
 	t.keepOp(keptUndo, standsAt(before, undone-1))
 	t.keepOp(keptRedo, last)
 	var over *plan
