@@ -15,6 +15,6 @@ proved against Git's own ids, and given back with them.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: groupArgs,
 	}
-	c.AddCommand(gitImportCommand(a), gitVerifyCommand(a))
+	c.AddCommand(gitCloneCommand(a), gitFetchCommand(a), gitPushCommand(a), gitImportCommand(a), gitVerifyCommand(a), gitExportCommand(a))
 	return c
 }

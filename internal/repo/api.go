@@ -241,6 +241,7 @@ type Named struct {
 	Name    string
 	State   StateRef
 	Current bool
+	Remote  bool // a remote's bookmark, as it was when last seen
 }
 
 // OpInfo is an operation of the log.

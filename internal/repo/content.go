@@ -141,11 +141,11 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	most := maxBodies
-	if r.importing {
+	if r.kept != nil {
 		most = maxImportBodies
 	}
 	if r.bodies == nil || len(r.bodies) >= most {
-		if r.importing {
+		if r.kept != nil {
 			r.older = r.bodies
 		}
 		r.bodies = map[uint32]*body{} // simple, and each is read again at most once per turn

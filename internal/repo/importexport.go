@@ -61,8 +61,23 @@ func (r *Repo) EachDifference(a, b uint32, give func(old, new *state.Entry, cont
 	})
 }
 
-// StepLog is Step for any state, upon the one before it in its log.
-func (p *Replay) StepLog(s uint32, give func(old, new *state.Entry, content func() ([]byte, error)) error) error {
+// InConflict tells whether conflicts are open in a state.
+func (r *Repo) InConflict(s uint32) (bool, error) {
+	tree, err := r.tree(s)
+	if err != nil {
+		return false, err
+	}
+	ds, err := tree.Disputes()
+	for i := range ds {
+		if ds[i].Kinds&^state.Several != 0 {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// StepLog makes the tree of any state upon the one before it in its log.
+func (p *Replay) StepLog(s uint32) error {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}
@@ -104,7 +119,16 @@ func (p *Replay) StepLog(s uint32, give func(old, new *state.Entry, content func
 		}
 	}
 	p.grown[s] = g
-	return state.Diff(base.tree, g.tree, func(old, new *state.Entry) error {
+	return nil
+}
+
+// Difference is EachDifference of two states that were made.
+func (p *Replay) Difference(a, b uint32, give func(old, new *state.Entry, content func() ([]byte, error)) error) error {
+	from, to := p.grown[a], p.grown[b]
+	if from == nil || to == nil {
+		return fmt.Errorf("states %d and %d are not both at hand", a, b)
+	}
+	return state.Diff(from.tree, to.tree, func(old, new *state.Entry) error {
 		return give(old, new, func() ([]byte, error) { return p.r.contentKept(new) })
 	})
 }

@@ -142,6 +142,9 @@ func (r *Repo) resolve(v *store.View, rev string) (uint32, error) {
 	if s, ok := v.Tags[rev]; ok {
 		return s, nil
 	}
+	if s, ok := tracked(v, rev); ok {
+		return s, nil
+	}
 	if rev == v.Current { // a bookmark without a change yet
 		return NoState, nil
 	}

@@ -30,7 +30,7 @@ func (t *tx) keepOp(key string, n uint32) {
 // switchesFiles tells whether an operation of a kind wrote the working files of the state that it went to.
 func switchesFiles(kind string) bool {
 	switch kind {
-	case "checkout", "restore", "merge", "pick", "unrecord", "rollback", "reword", "squash", "split":
+	case "checkout", "restore", "merge", "pull", "pick", "unrecord", "rollback", "reword", "squash", "split":
 		return true
 	}
 	return false

@@ -151,7 +151,9 @@ func (in *importer) choose() error {
 	}
 	globs := in.globs()
 	for _, p := range list.Problems {
-		in.leave(p.Name, p.Err)
+		if strings.HasPrefix(p.Name, "refs/") {
+			in.leave(p.Name, p.Err)
+		}
 	}
 	for _, ref := range list.Refs {
 		if !strings.HasPrefix(ref.Name, "refs/") {

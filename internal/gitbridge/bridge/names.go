@@ -80,6 +80,9 @@ func (s *seen) encode(f object.Format) []byte {
 	return []byte(strings.Join(lines, ""))
 }
 
+// asideBookmark begins the names of bookmarks for what Git has where a bookmark was moved here too.
+const asideBookmark = "git/"
+
 // names moves bookmarks and tags to where Git's branches and tags are, and keeps what it saw.
 func (in *importer) names(r *repo.Repo) error {
 	f := in.db.Format
@@ -162,7 +165,7 @@ func (in *importer) follow(was *seen, ref string, state uint32) {
 			return // it moved here, and not there
 		}
 		in.leave(ref, fmt.Errorf("%s was moved here too: what Git has is git/%s, to be merged", name, name))
-		name = "git/" + name
+		name = asideBookmark + name
 		names[name] = state
 		in.rep.Moved = append(in.rep.Moved, name)
 		return
