@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxy-vcs/oxy/internal/hgbridge/bridge"
 	"github.com/oxy-vcs/oxy/internal/repo"
 	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
 // maxAuthors bounds a map of authors, bytes: a line for each of a hundred thousand people.
@@ -16,6 +20,7 @@ const maxAuthors = 16 << 20
 func hgImportCommand(a *app) *cobra.Command {
 	var opt bridge.Options
 	var authors string
+	var ignore bool
 	c := &cobra.Command{
 		Use:   "import PATH",
 		Short: "Bring in the history of a Mercurial repository",
@@ -53,6 +58,13 @@ stays as it is.`,
 			if err != nil {
 				return err
 			}
+			if ignore {
+				left, err := a.translateIgnore(r, join(dir, args[0]))
+				if err != nil {
+					return err
+				}
+				rep.Left = append(rep.Left, left...)
+			}
 			if a.json {
 				return a.importedHgJSON(rep)
 			}
@@ -62,7 +74,29 @@ stays as it is.`,
 	c.Flags().BoolVar(&opt.Secret, "secret", false, "bring in secret changesets too")
 	c.Flags().BoolVar(&opt.Obsolete, "obsolete", false, "bring in obsolete changesets too")
 	c.Flags().StringVar(&authors, "authors", "", "take who users are from `FILE`, with lines USER = NAME <ADDRESS>")
+	c.Flags().BoolVar(&ignore, "ignore", false, "write an .oxyignore that says what the .hgignore at PATH says")
 	return c
+}
+
+// maxHgIgnore bounds a .hgignore, bytes, as ignore files are bounded here.
+const maxHgIgnore = 4 << 20
+
+// translateIgnore writes an .oxyignore for the .hgignore of a Mercurial repository's working copy, if there is one, and gives what could not be said.
+func (a *app) translateIgnore(r *repo.Repo, path string) ([]bridge.Left, error) {
+	text, err := a.fs.ReadFile(filepath.Join(path, ".hgignore"), maxHgIgnore)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	to := filepath.Join(r.Root(), ".oxyignore")
+	var st vfs.Stat
+	if err := a.fs.Lstat(to, &st); err == nil {
+		return []bridge.Left{{Name: ".hgignore", Err: errors.New("there is an .oxyignore already")}}, nil
+	}
+	out, left := bridge.TranslateIgnore(text)
+	return left, vfs.WriteFileAtomic(a.fs, to, out, false)
 }
 
 func (a *app) importedHg(rep *bridge.Report) error {

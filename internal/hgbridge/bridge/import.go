@@ -139,14 +139,17 @@ func (in *importer) changesets(ctx context.Context) error {
 	}
 	in.opt.Progress.Begin("Importing", int64(total), false)
 	defer in.opt.Progress.End()
-	ctx, stop := context.WithCancel(ctx)
+	reading, stop := context.WithCancel(ctx)
 	next := make(chan *gathered, ahead)
-	go in.read(ctx, from, todo, next)
+	go in.read(reading, from, todo, next)
 	err := in.record(next)
 	stop()
 	for range next { // until the reader has ended
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return ctx.Err() // the reader ends without a word when it is told to
 }
 
 // read reads the changesets that are to be imported.
@@ -217,4 +220,4 @@ func (in *importer) record(next <-chan *gathered) error {
 	return nil
 }
 
-var errLacked = errors.New("Mercurial itself has not its content here (censored, or stored elsewhere): what stands for it is carried")
+var errLacked = errors.New("its content is not in Mercurial either (censored, or stored elsewhere): what stands for it is carried")

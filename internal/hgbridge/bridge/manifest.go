@@ -3,6 +3,8 @@ package bridge
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/oxy-vcs/oxy/revlog"
 )
@@ -62,6 +64,10 @@ type line struct {
 	path string
 	node revlog.Node
 	flag byte
+}
+
+func sortLines(lines []line) {
+	slices.SortFunc(lines, func(a, b line) int { return strings.Compare(a.path, b.path) })
 }
 
 // edit appends to dst a manifest's text with other lines, which come in byte order of paths, and calls differs for each that was not

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -323,7 +322,7 @@ func (p *proving) rest() error {
 // manifest makes the manifest of the lines and the first parent's. With an error it gives what it could make.
 func (p *proving) manifest(parents [2]revlog.Node) (*manifestText, error) {
 	v, m := p.v, p.m
-	slices.SortFunc(p.lines, func(a, b line) int { return strings.Compare(a.path, b.path) })
+	sortLines(p.lines)
 	made := &manifestText{}
 	if n := len(v.spare); n > 0 {
 		made.text, v.spare = v.spare[n-1], v.spare[:n-1]
