@@ -73,7 +73,7 @@ const (
 // NewImporter begins an import. Close must be called.
 func (r *Repo) NewImporter(ctx context.Context) (*Importer, error) {
 	im := &Importer{r: r, ctx: ctx, grown: map[uint32]*grownState{}, acts: map[state.Act]change.Writes{}}
-	r.frontier, r.kept = map[uint32]bool{}, newKeptWeaves()
+	r.frontier, r.kept, r.touched = map[uint32]bool{}, newKeptWeaves(), map[uint32][]change.FileID{}
 	return im, im.begin()
 }
 
@@ -94,7 +94,7 @@ func (im *Importer) begin() error {
 // Close ends the import. What was put since the last Commit is dropped.
 func (im *Importer) Close() error {
 	err := im.end()
-	im.r.frontier, im.r.kept, im.r.older = nil, nil, nil
+	im.r.frontier, im.r.kept, im.r.touched, im.r.older = nil, nil, nil, nil
 	return err
 }
 

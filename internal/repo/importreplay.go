@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -25,7 +26,7 @@ const replayedBytes = 64 << 20
 
 // NewReplay begins with nothing.
 func (r *Repo) NewReplay(ctx context.Context) (*Replay, error) {
-	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves()}
+	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves(), touched: map[uint32][]change.FileID{}}
 	of.kept.rendering = true
 	p := &Replay{r: of, ctx: ctx, grown: map[uint32]*grownState{}, next: 1}
 	if err := of.fs.MkdirAll(r.dir, 0o777); err != nil {
