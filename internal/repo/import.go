@@ -83,7 +83,7 @@ func (im *Importer) begin() error {
 		return err
 	}
 	im.t, im.count, im.bytes = t, 0, 0
-	im.packer = t.Packer()
+	im.packer, im.r.shared = t.Packer(), im.r.ownReach()
 	im.r.writing = true
 	if _, err := im.r.openBlocks(); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (im *Importer) begin() error {
 // Close ends the import. What was put since the last Commit is dropped.
 func (im *Importer) Close() error {
 	err := im.end()
-	im.r.frontier, im.r.kept, im.r.touched, im.r.older = nil, nil, nil, nil
+	im.r.frontier, im.r.kept, im.r.touched, im.r.older, im.r.shared = nil, nil, nil, nil, nil
 	return err
 }
 
