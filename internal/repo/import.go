@@ -46,6 +46,7 @@ type Importer struct {
 	bytes  int // of their contents, which stay in memory until then
 
 	Stats ImportStats
+	Batch int // changes in a transaction at most; NewImporter sets it
 }
 
 // ImportStats count what an importer did.
@@ -72,7 +73,7 @@ const (
 
 // NewImporter begins an import. Close must be called.
 func (r *Repo) NewImporter(ctx context.Context) (*Importer, error) {
-	im := &Importer{r: r, ctx: ctx, grown: map[uint32]*grownState{}, acts: map[state.Act]change.Writes{}}
+	im := &Importer{Batch: importChanges, r: r, ctx: ctx, grown: map[uint32]*grownState{}, acts: map[state.Act]change.Writes{}}
 	r.frontier, r.kept, r.touched = map[uint32]bool{}, newKeptWeaves(), map[uint32][]change.FileID{}
 	return im, im.begin()
 }
@@ -114,7 +115,7 @@ func (im *Importer) end() error {
 }
 
 // Full tells that it is time to commit.
-func (im *Importer) Full() bool { return im.count >= importChanges || im.bytes >= importBytes }
+func (im *Importer) Full() bool { return im.count >= im.Batch || im.bytes >= importBytes }
 
 // View is what the next Commit makes true. It may be altered.
 func (im *Importer) View() *store.View { return im.t.view }
