@@ -21,7 +21,7 @@ func bookmarkCommand(a *app) *cobra.Command {
 		Use:   "bookmark [NAME]",
 		Short: "List, make, move, rename or delete bookmarks",
 		Long: `A bookmark is a line of work: it moves along with what is recorded on it. Without NAME, list them, the current one
-with a star. With NAME make one at the current state; oxy checkout NAME then goes to it.`,
+with a star, and those of remotes as they were when last seen. With NAME make one at the current state; oxy checkout NAME then goes to it.`,
 		Example: `  oxy bookmark
   oxy bookmark topic
   oxy bookmark old -r main~10
@@ -41,7 +41,7 @@ with a star. With NAME make one at the current state; oxy checkout NAME then goe
 			case flags.rename:
 				return usage("bookmark", "bookmark --rename takes the old name and the new one")
 			}
-			return flags.run(a, "bookmark", args, r.Bookmarks, r.SetBookmark, r.DeleteBookmark)
+			return flags.run(a, "bookmark", args, r.AllBookmarks, r.SetBookmark, r.DeleteBookmark)
 		},
 	}
 	flags.add(c)
@@ -173,6 +173,7 @@ type jsonNamed struct {
 	Name    string    `json:"name"`
 	State   jsonState `json:"state"`
 	Current bool      `json:"current"`
+	Remote  bool      `json:"remote,omitempty"`
 }
 
-func newNamed(n repo.Named) jsonNamed { return jsonNamed{n.Name, newState(n.State), n.Current} }
+func newNamed(n repo.Named) jsonNamed { return jsonNamed{n.Name, newState(n.State), n.Current, n.Remote} }

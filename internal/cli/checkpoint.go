@@ -15,7 +15,8 @@ func checkpointCommand(a *app) *cobra.Command {
 		Long: `Keep the tree of the current state. oxy does so by itself now and then; a checkpoint where you know that you will
 come back to makes that faster. It changes nothing of the history.`,
 		Example: `  oxy checkpoint
-  oxy checkpoint list`,
+  oxy checkpoint list
+  oxy checkpoint drop 1a2b3c4d5e6f`,
 		Args: groupOrNothing,
 		RunE: func(*cobra.Command, []string) error {
 			r, err := a.open()
@@ -55,6 +56,28 @@ come back to makes that faster. It changes nothing of the history.`,
 				}
 			}
 			return nil
+		},
+	})
+	c.AddCommand(&cobra.Command{
+		Use:   "drop CHECKPOINT",
+		Short: "Keep the tree of a state no longer",
+		Long: `Keep the tree of a state no longer: of one that oxy checkpoint list shows, by its id, or of a revision. Nothing of the
+history goes with it, and the tree is made again whenever it is asked for.`,
+		Example: `  oxy checkpoint drop 1a2b3c4d5e6f`,
+		Args:    exactly(1, "one checkpoint"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			s, err := r.DropCheckpoint(args[0])
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(newState(s))
+			}
+			return a.out.printf("The tree of the state after %s is kept no longer.\n", plural(int(s.Len), "change"))
 		},
 	})
 	return c

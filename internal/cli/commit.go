@@ -19,6 +19,7 @@ type commitFlags struct {
 	hunks        []string
 	interactive  bool
 	author, date string
+	sign, noSign bool
 }
 
 func commitCommand(a *app) *cobra.Command {
@@ -43,6 +44,9 @@ message records nothing.`,
 	c.Flags().BoolVarP(&flags.interactive, "interactive", "i", false, "ask for each hunk")
 	c.Flags().StringVar(&flags.author, "author", "", "record another `\"NAME <EMAIL>\"`")
 	c.Flags().StringVar(&flags.date, "date", "", "record another `DATE`; OXY_DATE is one for all")
+	c.Flags().BoolVar(&flags.sign, "sign", false, "sign it with the key of the setting sign.key")
+	c.Flags().BoolVar(&flags.noSign, "no-sign", false, "do not sign it, whatever the setting sign.commits says")
+	c.MarkFlagsMutuallyExclusive("sign", "no-sign")
 	return c
 }
 
@@ -162,6 +166,11 @@ func (f *commitFlags) fill(a *app, opt *repo.CommitOptions) error {
 			return usage("commit", "--author takes \"NAME <EMAIL>\", not %q", f.author)
 		}
 		opt.Author = &p
+	}
+	if f.sign {
+		opt.Sign = repo.SignAlways
+	} else if f.noSign {
+		opt.Sign = repo.SignNever
 	}
 	opt.Time, err = a.dateOf("commit", f.date)
 	return err

@@ -22,6 +22,8 @@ it, a key and a value set it, nothing lists all; get, set, unset and list say th
                           what Git knows is taken)
   ui.color                auto, always or never
   ui.pager, ui.editor     programs (OXY_PAGER and OXY_EDITOR come first)
+  sign.commits            true: sign what you record; sign.key: the key's file; sign.allowed, sign.revoked: lists of keys;
+                          sign.anyone: who is allowed may sign for others. Of these only your own (--user) count
   merge.tool              what oxy resolve --tool runs; merge.tools.NAME is how NAME is run
 
 Programs are named in your own settings only: a repository may come from anybody, and shall run none.

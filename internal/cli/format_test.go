@@ -23,7 +23,7 @@ var (
 func shortOf(n uint32) string { return fmt.Sprintf("%08x", n*0x11111111) }
 
 func TestChangeText(t *testing.T) {
-	got := string(appendChangeText(nil, ada, shortOf(1), "", &ui.Palette{}))
+	got := string(appendChangeText(nil, ada, shortOf(1), "", "", &ui.Palette{}))
 	want := "change 11111111\nAuthor: Ada <ada@example.org>\nDate:   2026-05-28 22:26:40 +0200\n\n    Begin\n\n    More ^[[31mof it\n"
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)

@@ -67,6 +67,7 @@ type jsonChange struct {
 	Here      bool              `json:"here,omitempty"`
 	Bookmarks []string          `json:"bookmarks,omitempty"`
 	Tags      []string          `json:"tags,omitempty"`
+	Signed    *jsonVerified     `json:"signed,omitempty"`
 	Files     *[]jsonFile       `json:"files,omitempty"`
 }
 
@@ -81,6 +82,10 @@ func (a *app) newChange(c *repo.ChangeInfo) jsonChange {
 	}
 	if n := c.Names; n != nil {
 		j.Here, j.Bookmarks, j.Tags = n.Here, n.Bookmarks, n.Tags
+	}
+	if res, ok := a.verdict(c); ok {
+		v := newVerified(&res)
+		j.Signed = &v
 	}
 	if !c.Undoes.IsZero() {
 		j.Undoes = c.Undoes.String()

@@ -184,14 +184,18 @@ func (a *app) appendOneline(dst []byte, c *repo.ChangeInfo) []byte {
 	dst = append(dst, a.repo.ShortID(c.Num)...)
 	dst = append(dst, p.Reset...)
 	dst = appendNames(dst, c.Names, p)
-	dst = append(dst, ' ')
+	dst = append(a.appendSigned(dst, c), ' ')
 	dst = ui.AppendClean(dst, subject(c.Message))
 	return append(dst, '\n')
 }
 
 // appendChange appends what a person wants to know of a change.
 func (a *app) appendChange(dst []byte, c *repo.ChangeInfo) []byte {
-	return appendChangeText(dst, c, a.repo.ShortID(c.Num), a.undone(c), a.colours())
+	signed := ""
+	if res, ok := a.verdict(c); ok {
+		signed = res.String()
+	}
+	return appendChangeText(dst, c, a.repo.ShortID(c.Num), a.undone(c), signed, a.colours())
 }
 
 // undone names the change that another undoes; of one that undoes none it is "".
@@ -210,7 +214,7 @@ func (a *app) undone(c *repo.ChangeInfo) string {
 	return a.repo.ShortID(n) + " " + subject(info.Message)
 }
 
-func appendChangeText(dst []byte, c *repo.ChangeInfo, short, undone string, p *ui.Palette) []byte {
+func appendChangeText(dst []byte, c *repo.ChangeInfo, short, undone, signed string, p *ui.Palette) []byte {
 	dst = append(dst, p.Yellow...)
 	dst = append(dst, "change "...)
 	dst = append(dst, short...)
@@ -224,6 +228,9 @@ func appendChangeText(dst []byte, c *repo.ChangeInfo, short, undone string, p *u
 	dst = ui.AppendDate(dst, c.Time.Sec, c.Time.Zone)
 	if undone != "" {
 		dst = ui.AppendClean(append(dst, "\nUndoes: "...), undone)
+	}
+	if signed != "" {
+		dst = ui.AppendClean(append(dst, "\nSigned: "...), signed)
 	}
 	dst = append(dst, "\n\n"...)
 	return appendIndented(dst, c.Message)

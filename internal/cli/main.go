@@ -79,6 +79,7 @@ type app struct {
 	out      *output
 	shown    *paths // lazily, by show
 	palette  *ui.Palette
+	noMarks  bool // signatures cannot be judged, which was said
 }
 
 func newApp(args []string, stdio Stdio, env Env) *app {
@@ -120,7 +121,7 @@ func join(dir, path string) string {
 }
 
 func (a *app) options() repo.Options {
-	opt := repo.Options{FS: a.fs, Timings: a.timings, Command: a.args, Env: a.env.Get}
+	opt := repo.Options{FS: a.fs, Timings: a.timings, Command: a.args, Env: a.env.Get, Passphrase: a.askPassphrase, Err: a.stdio.Err}
 	if ui.IsTerminal(a.stdio.Err) {
 		a.progress = ui.NewProgress(a.stdio.Err)
 		opt.Progress = a.progress

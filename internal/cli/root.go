@@ -16,6 +16,7 @@ const (
 	groupLook   = "look"
 	groupRecord = "record"
 	groupUnite  = "unite"
+	groupShare  = "share"
 	groupMove   = "move"
 	groupUndo   = "undo"
 	groupSelf   = "self"
@@ -64,6 +65,7 @@ There is no staging area: oxy commit records everything that changed.`,
 		&cobra.Group{ID: groupLook, Title: "Look:"},
 		&cobra.Group{ID: groupRecord, Title: "Record:"},
 		&cobra.Group{ID: groupUnite, Title: "Unite:"},
+		&cobra.Group{ID: groupShare, Title: "Share:"},
 		&cobra.Group{ID: groupMove, Title: "Move about:"},
 		&cobra.Group{ID: groupUndo, Title: "Take back:"},
 		&cobra.Group{ID: groupSelf, Title: "oxy itself:"},
@@ -77,11 +79,12 @@ There is no staging area: oxy commit records everything that changed.`,
 	add(groupStart, initCommand(a), gitCommand(a), configCommand(a))
 	add(groupLook, statusCommand(a), diffCommand(a), logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a),
 		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a), conflictsCommand(a))
-	add(groupRecord, commitCommand(a), amendCommand(a), rewordCommand(a), squashCommand(a), splitCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
+	add(groupRecord, commitCommand(a), amendCommand(a), rewordCommand(a), squashCommand(a), splitCommand(a), signCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
 	add(groupUnite, mergeCommand(a), pickCommand(a), resolveCommand(a))
+	add(groupShare, cloneCommand(a), pullCommand(a), pushCommand(a), fetchCommand(a), remoteCommand(a), bundleCommand(a), serveCommand(a))
 	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
 	add(groupUndo, discardCommand(a), unrecordCommand(a), rollbackCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
-	add(groupSelf, gcCommand(a), fsckCommand(a), versionCommand(a))
+	add(groupSelf, gcCommand(a), duCommand(a), upgradeCommand(a), fsckCommand(a), verifyCommand(a), versionCommand(a))
 	help := helpCommand()
 	help.GroupID = groupSelf
 	root.SetHelpCommand(help)
@@ -182,8 +185,6 @@ var habits = []struct{ verb, next string }{
 	{"reflog", "Did you mean oxy op log?"},
 	{"rev-parse", "oxy show --json REV tells all of a change."},
 	{"shortlog", "Did you mean oxy log --oneline?"},
-	{"clone", "Sharing is not built yet. Copy the directory, .oxy included."},
-	{"push", noSharing}, {"pull", noSharing}, {"fetch", noSharing}, {"remote", noSharing}, {"serve", noSharing},
 	{"rebase", "Changes need no rebase: take in what the others have with oxy merge, or single changes with oxy pick."},
 	{"cherry-pick", "Did you mean oxy pick?"}, {"graft", "Did you mean oxy pick?"}, {"transplant", "Did you mean oxy pick?"},
 	{"strip", "Did you mean oxy unrecord?"}, {"drop", "Did you mean oxy unrecord?"}, {"unpull", "Did you mean oxy unrecord?"},
@@ -195,7 +196,6 @@ var habits = []struct{ verb, next string }{
 const (
 	noStaging = "oxy has no staging area; oxy commit takes everything that changed, or the paths that it is given."
 	goTo      = "Go to a bookmark, a tag or a change with: oxy checkout REV"
-	noSharing = "Sharing is not built yet."
 )
 
 // unknownVerb answers a verb that there is not.

@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +37,7 @@ func TestMain(m *testing.M) {
 //	link NAME TARGET NAME is a symbolic link to TARGET
 //	is NAME TEXT     the file has just this content, with Go's escapes
 //	record MESSAGE … oxy commit -m MESSAGE …, a minute after the last in a story, so that ids are the same in each run
+//	await URL       waits until a server answers there
 func TestStories(t *testing.T) {
 	if dir := memoryDir(t); dir != "" && os.Getenv("GOTMPDIR") == "" {
 		t.Setenv("GOTMPDIR", dir) // where testscript makes the stories' directories
@@ -74,6 +77,14 @@ func home(e *testscript.Env) error {
 	e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 	e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "home", ".config"))
 	e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free, for a story with a server
+	if err != nil {
+		return err
+	}
+	e.Setenv("SERVER", l.Addr().String())
+	if err := l.Close(); err != nil {
+		return err
+	}
 	return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o777)
 }
 
@@ -94,6 +105,7 @@ var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []
 	"link":       storyLink,
 	"is":         storyIs,
 	"record":     storyRecord,
+	"await":      storyAwait,
 }
 
 func storyCode(ts *testscript.TestScript, neg bool, args []string) {
@@ -232,4 +244,22 @@ func storyRecord(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("MINUTE", strconv.Itoa(minute+1))
 	date := time.Date(2026, 5, 31, 12, minute, 0, 0, time.UTC).Format(time.RFC3339)
 	ts.Check(ts.Exec("oxy", append([]string{"commit", "-m", args[0], "--date", date}, args[1:]...)...))
+}
+
+// storyAwait asks a server until it answers.
+func storyAwait(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await URL")
+	}
+	for range 500 {
+		reply, err := http.Get(args[0])
+		if err == nil {
+			reply.Body.Close()
+			if reply.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		time.Sleep(10 * time.Millisecond) // the server is another process: there is nothing else to wait for
+	}
+	ts.Fatalf("nothing answers at %s", args[0])
 }

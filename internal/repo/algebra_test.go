@@ -152,7 +152,7 @@ func (s *teller) no(err error) bool {
 	var e *Error
 	if errors.As(err, &e) {
 		s.say("  no: %v", e)
-		if strings.Contains(e.Text, "cannot be made anew") {
+		if strings.Contains(e.Text, "cannot be made anew") || strings.Contains(e.Text, "leaves a conflict open") {
 			s.seen["not rewritten"]++
 		}
 		return true

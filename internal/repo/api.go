@@ -1,7 +1,10 @@
 package repo
 
 import (
+	"io"
+
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/sign"
 	"github.com/oxy-vcs/oxy/internal/timings"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -16,6 +19,10 @@ type Options struct {
 	Progress Progress     // nil: none
 	Command  []string     // the words of the command, for the operation log
 	Env      func(string) string
+	// Passphrase asks a person for what a key is encrypted with; nil: there is nobody to ask.
+	Passphrase sign.Passphrase
+	// Err is where ssh-keygen asks a person to touch a hardware key; nil: nowhere.
+	Err io.Writer
 }
 
 // Progress is shown while long work runs. Calls may come from many goroutines.
@@ -160,6 +167,8 @@ type ChangeInfo struct {
 	Undoes   change.ID
 	Position uint64 // in the log of the state asked about, from 1; 0 when unknown
 	Names    *Names // what stands right after it, nil for nothing; only in a log
+
+	part []byte // the signatures that were stored with it
 }
 
 // Names are what points to a state, or to states that have a change.
@@ -189,6 +198,7 @@ type CommitOptions struct {
 	Amend   bool     // replace the last change
 	Author  *change.Person
 	Time    *change.Time
+	Sign    Signing
 	// Edit, when Message is empty, is asked for a message after the change is known; files is what it records.
 	Edit func(initial string, files []FileChange) (string, error)
 	// Large is told before a sudden size is recorded: a file above 100 MiB by its path and bytes, or more than 20 000 new
@@ -231,6 +241,7 @@ type Named struct {
 	Name    string
 	State   StateRef
 	Current bool
+	Remote  bool // a remote's bookmark, as it was when last seen
 }
 
 // OpInfo is an operation of the log.

@@ -119,6 +119,15 @@ var commands = []command{
 		}
 		return r.SetTag("v2", base, false)
 	}},
+	{name: "sign", from: settled, prepare: withKey, run: signLast},
+	{name: "commit with a signature", from: settled, run: commitSigned, prepare: func(t testing.TB, w *world) {
+		withKey(t, w)
+		edited3(t, w)
+	}},
+	{name: "undo of a signature", from: settled, run: undo, prepare: func(t testing.TB, w *world) {
+		withKey(t, w)
+		w.with(t, func(r *Repo) error { return signLast(context.Background(), r) })
+	}},
 	{name: "checkpoint", from: settled, run: func(_ context.Context, r *Repo) error {
 		_, err := r.Checkpoint()
 		return err

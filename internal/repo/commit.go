@@ -30,7 +30,13 @@ func (r *Repo) Commit(ctx context.Context, opt CommitOptions) (*CommitResult, er
 	if err != nil {
 		return nil, err
 	}
-	return transact(r, func(t *tx) (*CommitResult, error) { return t.record(ctx, &opt, author) })
+	if err := r.readyToSign(opt.Sign); err != nil {
+		return nil, err
+	}
+	return transact(r, func(t *tx) (*CommitResult, error) {
+		t.sign = opt.Sign
+		return t.record(ctx, &opt, author)
+	})
 }
 
 // askMessage shows what would be recorded and asks what to say about it, before the lock is taken.

@@ -18,16 +18,17 @@ import (
 // maxConfig bounds a settings file.
 const maxConfig = 1 << 20
 
-// settings are the values of one or more settings files: key to value and the file it was set in. Of what names a program,
+// settings are the values of one or more settings files: key to value and the file it was set in. Of what names a program or a key,
 // passed holds what the repository's own file says, which counts for nothing.
 type settings struct {
 	values, passed map[string][2]string
 }
 
 // namesProgram tells which settings name programs that oxy runs. A repository may come from anybody, in an archive or on a
-// shared disk: if its own settings could name a program, to look at its log would be to run it.
+// shared disk: if its own settings could name a program, to look at its log would be to run it. The same holds for which key
+// signs, and for whose signatures are trusted.
 func namesProgram(key string) bool {
-	return key == "ui.pager" || key == "ui.editor" || key == "merge.tool" || strings.HasPrefix(key, "merge.tools.")
+	return strings.HasPrefix(key, "sign.") || key == "ui.pager" || key == "ui.editor" || key == "merge.tool" || strings.HasPrefix(key, "merge.tools.")
 }
 
 // userConfigDir is where a person's own settings and ignore rules lie, or "".
@@ -171,7 +172,11 @@ func (r *Repo) ConfigSet(key, value string, user bool) error {
 		return err
 	}
 	if !user && value != "" && namesProgram(key) {
-		return &Error{Text: key + " names a program, and oxy takes those from your own settings alone: no repository shall run one",
+		what, no := key+" names a program", "run one"
+		if strings.HasPrefix(key, "sign.") {
+			what, no = key+" says which keys to use and to trust", "choose them"
+		}
+		return &Error{Text: what + ", and oxy takes those from your own settings alone: no repository shall " + no,
 			Next: "Set it for all your repositories with: oxy config --user " + key + " VALUE"}
 	}
 	if err := r.fs.MkdirAll(filepath.Dir(name), 0o777); err != nil {

@@ -25,6 +25,9 @@ func storeError(err error) error {
 	case errors.Is(err, store.ErrLocked):
 		e.Text = "another oxy is writing to this repository"
 		e.Next = "Try again when it is done."
+	case errors.Is(err, store.ErrRenumbered):
+		e.Text = "another oxy dropped old history meanwhile"
+		e.Next = "Run the command again. Nothing was recorded."
 	case errors.Is(err, store.ErrDamaged):
 		e.Next = "Copy " + DirName + " away before anything else; other copies of this repository are not affected."
 	case errors.Is(err, fs.ErrPermission), isReadOnly(err), isNoSpace(err):

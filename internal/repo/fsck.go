@@ -3,6 +3,7 @@ package repo
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -65,7 +66,6 @@ const (
 func (r *Repo) Fsck(ctx context.Context, o FsckOptions) (*FsckResult, error) {
 	for again := false; ; again = true {
 		c := &checker{r: r, ctx: ctx, bad: map[change.Hash]bool{}}
-		c.reach.New = func() any { return r.newReach() }
 		if err := c.run(o); err != nil {
 			return nil, err
 		}
@@ -73,7 +73,14 @@ func (r *Repo) Fsck(ctx context.Context, o FsckOptions) (*FsckResult, error) {
 			return c.result(), nil
 		}
 		// What is missing may only have moved: another process packed the repository meanwhile.
-		if moved, err := r.store.Repacked(); err != nil || !moved || r.store.Refresh() != nil {
+		moved, err := r.store.Repacked()
+		if err == nil && moved {
+			err = r.store.Refresh()
+		}
+		if errors.Is(err, store.ErrRenumbered) {
+			return nil, storeError(err)
+		}
+		if err != nil || !moved {
 			return c.result(), nil
 		}
 	}
@@ -87,7 +94,7 @@ func (c *checker) run(o FsckOptions) error {
 	trees := make(chan error, 1)
 	go func() { trees <- c.trees() }()
 	err := c.log(o)
-	for _, step := range []func() error{c.changes, c.states, c.ops} {
+	for _, step := range []func() error{c.changes, c.covered, c.states, c.ops, c.signatures} {
 		if err == nil {
 			err = step()
 		}
@@ -100,11 +107,10 @@ func (c *checker) run(o FsckOptions) error {
 
 // checker collects what Fsck finds.
 type checker struct {
-	r   *Repo
-	ctx context.Context
-	bad map[change.Hash]bool // contents that cannot be had; only read once the log was gone through
-
-	reach sync.Pool // of *reach
+	r      *Repo
+	ctx    context.Context
+	bad    map[change.Hash]bool // contents that cannot be had; only read once the log was gone through
+	beside []uint64             // what changes name beside their dependencies: number named and number, of 32 bits each; guarded by mu
 
 	mu    sync.Mutex // guards res and found
 	res   FsckResult

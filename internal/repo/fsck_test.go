@@ -47,7 +47,7 @@ func fine(t testing.TB, mem *vfs.Mem) *FsckResult {
 
 func pack(t testing.TB, w *world) {
 	t.Helper()
-	w.with(t, func(r *Repo) error { _, err := r.GC(context.Background()); return err })
+	w.with(t, func(r *Repo) error { _, err := r.GC(context.Background(), GCOptions{}); return err })
 }
 
 // What every command leaves is whole, also once it is packed, and also without what is derived.

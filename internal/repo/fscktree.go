@@ -88,7 +88,8 @@ func (c *checker) namedStates(v *store.View) ([]uint32, error) {
 	return states, errors.Join(errs...)
 }
 
-// stored opens the trees' file as it is. One that is not there is no damage.
+// stored opens the trees' file as it is. One that is not there, or of an oxy that wrote
+// them in another version, is no damage: they are made when they are asked for.
 func (c *checker) stored(v *store.View) *state.Blocks {
 	hint := c.r.store.Hint()
 	if len(hint) == 0 {
@@ -101,7 +102,7 @@ func (c *checker) stored(v *store.View) *state.Blocks {
 			return b
 		}
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, state.ErrVersion) {
 		c.find(finding{Problem{Text: err.Error(), File: "trees", Derived: true, Mend: mendTrees,
 			Names: namesWhere(v, func(uint32) bool { return true })}, -1, -1})
 	}

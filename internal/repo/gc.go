@@ -3,30 +3,51 @@ package repo
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
-	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
-// GCResult tells what a repository took on the disk before it was packed and takes now, in bytes.
+// GCResult tells what a repository took on the disk before it was packed and takes now, in bytes, and what was dropped of it.
 type GCResult struct {
 	Before, After int64
+	Dropped       Dropped
+	// Why, if not empty, is why nothing was dropped: something is kept that names states by numbers in a way unknown to GC, as
+	// what an export to Git has.
+	Why string
 }
 
-// GC packs the repository: nothing of it is lost, it only takes less room. Commands that read meanwhile are not
-// disturbed, those that write wait.
-func (r *Repo) GC(ctx context.Context) (*GCResult, error) {
+// GC packs the repository, and drops what nothing that it keeps leads to. Commands that read meanwhile are not disturbed, those
+// that write wait.
+func (r *Repo) GC(ctx context.Context, o GCOptions) (*GCResult, error) {
 	before, err := r.diskUse()
 	if err != nil {
 		return nil, fileError("look at the repository", err)
 	}
+	res := &GCResult{Before: before, After: before}
+	keep := func() (*store.Keep, error) {
+		first, err := r.firstKeptOp(&o)
+		if err != nil || first == 0 { // whatever there is came with an operation that stays
+			return nil, err
+		}
+		k, d, err := r.unreachable(ctx, first)
+		if errors.Is(err, errUnknownKept) {
+			res.Why = err.Error()
+			return nil, nil
+		}
+		res.Dropped = d
+		return k, err
+	}
+	if o.DryRun {
+		_, err := keep()
+		return res, err
+	}
 	done := r.opt.Timings.Phase("pack")
 	shown := int64(-1)
-	_, err = r.store.Repack(ctx, store.RepackOptions{
+	packed, err := r.store.Repack(ctx, store.RepackOptions{
 		Wait: waitForLock,
+		Keep: keep,
 		Progress: func(n, total int64) {
 			if shown < 0 {
 				r.opt.Progress.Begin("Packing", total, false)
@@ -42,19 +63,23 @@ func (r *Repo) GC(ctx context.Context) (*GCResult, error) {
 	}
 	done(0)
 	switch {
-	case errors.Is(err, store.ErrLocked) || errors.Is(err, store.ErrDamaged):
+	case errors.Is(err, store.ErrLocked) || errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrRenumbered):
 		return nil, storeError(err)
 	case err != nil:
 		return nil, fileError("pack the repository", err)
 	}
+	if packed.Dropped {
+		if err := r.afterDropping(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if h, err := state.DecodeHint(r.store.Hint()); err == nil {
 		r.dropGenerations(h.Generation)
 	}
-	after, err := r.diskUse()
-	if err != nil {
+	if res.After, err = r.diskUse(); err != nil {
 		return nil, fileError("look at the repository", err)
 	}
-	return &GCResult{Before: before, After: after}, nil
+	return res, nil
 }
 
 // packTrees writes the trees anew without what is out of use. They are derived: whatever fails, they stay as they are.
@@ -95,29 +120,7 @@ func (r *Repo) packTrees() ([]byte, error) {
 const packSlack = 16
 
 // diskUse sums the lengths of the repository's files.
-func (r *Repo) diskUse() (int64, error) {
-	var sum int64
-	var add func(name string) error
-	add = func(name string) error {
-		var st vfs.Stat
-		err := r.fs.Lstat(name, &st)
-		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-			return nil
-		}
-		if err != nil || st.Kind != vfs.KindDir {
-			sum += st.Size
-			return err
-		}
-		names, err := r.fs.ReadDir(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		for _, n := range names {
-			if err := add(filepath.Join(name, n)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return sum, add(r.dir)
+func (r *Repo) diskUse() (sum int64, err error) {
+	err = r.eachFile(r.dir, func(_ string, size int64) { sum += size })
+	return sum, err
 }

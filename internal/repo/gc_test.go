@@ -40,7 +40,7 @@ func TestGC(t *testing.T) {
 	}
 	want := stored(t, r, last.State)
 	ops := r.store.NumOps()
-	res, err := r.GC(ctx)
+	res, err := r.GC(ctx, GCOptions{})
 	if err != nil || res.After >= res.Before {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -65,7 +65,7 @@ func TestGC(t *testing.T) {
 			t.Error("the trees were made again from nothing")
 		}
 	}
-	again, err := r.GC(ctx)
+	again, err := r.GC(ctx, GCOptions{})
 	if err != nil || again.Before != res.After || again.After > again.Before {
 		t.Errorf("again %+v, %v", again, err)
 	}

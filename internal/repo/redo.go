@@ -51,6 +51,7 @@ func (t *tx) redo(ctx context.Context) (*OpInfo, error) {
 	if err := t.bring(ctx, then, switchesFiles(string(what.Kept[keptKind]))); err != nil {
 		return nil, err
 	}
+	t.bringSignatures(then)
 	t.keepOp(keptUndo, again)
 	if next, ok := keptOp(then, keptRedo, left); ok {
 		t.keepOp(keptRedo, next)

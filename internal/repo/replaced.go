@@ -18,11 +18,11 @@ func (r *Repo) replaced(from, other StateRef, ours, theirs []uint32) (pairs []Re
 	came := func(n uint32) bool { return there.Has(n) && !here.Has(n) }
 	sets := false
 	for _, n := range slices.Concat(ours, theirs) {
-		old, ok, err := r.replacedBy(n)
+		olds, err := r.replacedBy(n)
 		if err != nil {
 			return nil, nil, err
 		}
-		if ok && !sets {
+		if len(olds) > 0 && !sets {
 			if here, err = r.setOf(from.Num); err != nil {
 				return nil, nil, err
 			}
@@ -33,13 +33,16 @@ func (r *Repo) replaced(from, other StateRef, ours, theirs []uint32) (pairs []Re
 		}
 		// One that was made anew twice stands in the stead of the first too. An id is the hash of what names another id, so
 		// this ends.
-		for ok {
+		for len(olds) > 0 {
+			old := olds[0]
 			if has(old) && (came(old) || came(n)) {
 				pairs = append(pairs, Rewritten{old, n})
 			}
-			if old, ok, err = r.replacedBy(old); err != nil {
+			before, err := r.replacedBy(old)
+			if err != nil {
 				return nil, nil, err
 			}
+			olds = append(olds[1:], before...)
 		}
 	}
 	if len(pairs) == 0 {
@@ -48,25 +51,23 @@ func (r *Repo) replaced(from, other StateRef, ours, theirs []uint32) (pairs []Re
 	return pairs, r.dependOnOld(pairs, has), nil
 }
 
-// replacedBy gives the change that one stands in the stead of, if the repository has it.
-func (r *Repo) replacedBy(n uint32) (old uint32, ok bool, err error) {
+// replacedBy gives the changes that one stands in the stead of, as far as the repository has them.
+func (r *Repo) replacedBy(n uint32) (olds []uint32, err error) {
 	info, err := r.Info(n)
 	if err != nil {
-		return 0, false, err
+		return nil, err
 	}
 	i := slices.IndexFunc(info.Extra, func(f change.Field) bool { return f.Key == keyReplaces })
 	if i < 0 {
-		return 0, false, nil
+		return nil, nil
 	}
-	id := info.Extra[i].Value
-	if len(id) != 2*len(change.ID{}) || !isHex(id) {
-		return 0, false, nil // who recorded it meant something else
+	for id := range strings.SplitSeq(info.Extra[i].Value, " ") {
+		if len(id) != 2*len(change.ID{}) || !isHex(id) {
+			continue // who recorded it meant something else
+		}
+		olds = append(olds, r.store.FindPrefix(strings.ToLower(id), 1)...)
 	}
-	found := r.store.FindPrefix(strings.ToLower(id), 1)
-	if len(found) == 0 {
-		return 0, false, nil
-	}
-	return found[0], true, nil
+	return olds, nil
 }
 
 // dependOnOld lists what depends on the old of some pairs and is none of these itself.

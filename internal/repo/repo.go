@@ -13,6 +13,7 @@ import (
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/sign"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/vfs"
@@ -52,6 +53,9 @@ type Repo struct {
 
 	manifest *worktree.Manifest
 	settings *settings
+	signer   sign.Signer     // once it was opened
+	policy   *sign.Policy    // once it was read
+	signed   *lateSignatures // once they were read
 }
 
 // Open finds the repository whose working copy holds dir.

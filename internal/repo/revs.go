@@ -142,6 +142,9 @@ func (r *Repo) resolve(v *store.View, rev string) (uint32, error) {
 	if s, ok := v.Tags[rev]; ok {
 		return s, nil
 	}
+	if s, ok := tracked(v, rev); ok {
+		return s, nil
+	}
 	if rev == v.Current { // a bookmark without a change yet
 		return NoState, nil
 	}
@@ -271,7 +274,7 @@ func (r *Repo) ShortID(n uint32) string {
 
 // Info reads a change without its body.
 func (r *Repo) Info(n uint32) (*ChangeInfo, error) {
-	meta, err := r.store.Meta(n)
+	meta, part, err := r.store.Front(n)
 	if err != nil {
 		return nil, storeError(err)
 	}
@@ -279,5 +282,5 @@ func (r *Repo) Info(n uint32) (*ChangeInfo, error) {
 	if err != nil {
 		return nil, storeError(errors.Join(store.ErrDamaged, err))
 	}
-	return &ChangeInfo{Num: n, ID: r.store.ChangeID(n), Author: c.Author, Time: c.Time, Message: c.Message, Extra: c.Extra, Deps: c.Deps, Undoes: c.Undoes}, nil
+	return &ChangeInfo{Num: n, ID: r.store.ChangeID(n), Author: c.Author, Time: c.Time, Message: c.Message, Extra: c.Extra, Deps: c.Deps, Undoes: c.Undoes, part: part}, nil
 }

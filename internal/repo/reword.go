@@ -67,6 +67,7 @@ func (r *Repo) Squash(ctx context.Context, revs []string, opt RewriteOptions) (*
 		return nil, err
 	}
 	initial := ""
+	var ids []change.ID
 	for _, n := range of {
 		info, err := r.Info(n)
 		if err != nil {
@@ -76,6 +77,7 @@ func (r *Repo) Squash(ctx context.Context, revs []string, opt RewriteOptions) (*
 			initial += "\n"
 		}
 		initial += info.Message
+		ids = append(ids, info.ID)
 	}
 	message, err := opt.message(initial)
 	if err != nil {
@@ -92,7 +94,7 @@ func (r *Repo) Squash(ctx context.Context, revs []string, opt RewriteOptions) (*
 			if err := w.checkCounts(of); err != nil {
 				return nil, err
 			}
-			meta := &change.Change{Author: first.Author, Time: first.Time, Message: message, Extra: replacing(first.Extra, first.ID)}
+			meta := &change.Change{Author: first.Author, Time: first.Time, Message: message, Extra: replacing(first.Extra, ids...)}
 			made, err := w.put(of, meta, nil)
 			if err == nil {
 				w.stands(made, of...)

@@ -3,12 +3,15 @@ package repo
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/weave"
 )
 
 // Rewritten is a change and what stands in its stead.
@@ -29,10 +32,9 @@ type rewriting struct {
 	t    *tx
 	ctx  context.Context
 	from StateRef
-	gone []uint32 // the changes that go, with all that depend on them, ascending
-	// before is the state without them, and its tree.
-	before StateRef
-	tree   state.Tree
+	gone []uint32   // the changes that go, with all that depend on them, ascending
+	log  logBack    // down to the first of them
+	tree state.Tree // without them
 
 	instead map[uint32][]uint32             // for each that goes, what stands in its stead; none yet for those not reached
 	stood   map[uint32][]uint32             // for each new one, in whose stead it stands; an amend's edits among them
@@ -48,14 +50,14 @@ func (t *tx) newRewriting(ctx context.Context, from StateRef, of []uint32) (*rew
 	if w.gone, err = t.r.goneWith(from, of); err != nil {
 		return nil, err
 	}
-	if w.before, err = t.stateWithout(from, w.gone); err != nil {
+	if w.log, _, err = t.r.logDownTo(from.Num, w.gone); err != nil {
 		return nil, err
 	}
 	tree, err := t.r.tree(from.Num)
 	if err != nil {
 		return nil, err
 	}
-	if w.before.Num == NoState {
+	if from.Len == uint64(len(w.gone)) {
 		w.tree = t.r.blocks.Tree(state.Root{})
 		return w, nil
 	}
@@ -163,11 +165,11 @@ func (w *rewriting) put(of []uint32, meta *change.Change, part *part) (uint32, e
 	if err != nil {
 		return 0, err
 	}
-	return w.record(of, a, b, on, meta, part)
+	return w.record(of, fresh, a, b, on, meta, part)
 }
 
 // record makes the change that does on one tree what others did between a and b.
-func (w *rewriting) record(of []uint32, a, b, on state.Tree, meta *change.Change, part *part) (uint32, error) {
+func (w *rewriting) record(of, fresh []uint32, a, b, on state.Tree, meta *change.Change, part *part) (uint32, error) {
 	t := w.t
 	r := t.r
 	self := r.store.NumChanges() + uint32(len(t.made))
@@ -189,7 +191,7 @@ func (w *rewriting) record(of []uint32, a, b, on state.Tree, meta *change.Change
 	if err != nil {
 		return 0, err
 	}
-	x := &transplant{w: w, of: of, f: f, n: &n, a: a, b: b, self: self, change: &c}
+	x := &transplant{w: w, of: of, fresh: fresh, f: f, n: &n, a: a, b: b, self: self, change: &c}
 	if x.aDisputes, err = a.Disputes(); err != nil {
 		return 0, err
 	}
@@ -205,7 +207,11 @@ func (w *rewriting) record(of []uint32, a, b, on state.Tree, meta *change.Change
 		return 0, &Error{Text: "a split needs something for each of the two changes", Next: "See what there is to choose from with: oxy hunks --change " + r.ShortID(of[0]), No: true}
 	}
 	b2 := &body{undoes: NoState, files: c.Files, contents: x.contents, message: c.Message}
-	if err := t.claimsOf(f, &n, b2, self); err != nil {
+	if err := t.claimsOf(f, &n, b2, self); errors.Is(err, weave.ErrMismatch) {
+		// It was recorded again on less than it turns out to depend on, because of a conflict that is none of its own.
+		return 0, &Error{Text: fmt.Sprintf("%s cannot be made anew beside the conflicts that are there", r.nameChanges(of)), No: true,
+			Next: "Record what you want on top instead.", Err: err}
+	} else if err != nil {
 		return 0, err
 	}
 	num, err := t.putWith(&c, x.contents, minimalOf(n.deps, t.depsOf))
@@ -333,19 +339,60 @@ func (w *rewriting) stands(made uint32, of ...uint32) {
 }
 
 // replacing gives the extra facts of a change that stands in the stead of another.
-func replacing(extra []change.Field, old change.ID) []change.Field {
+func replacing(extra []change.Field, old ...change.ID) []change.Field {
 	out := slices.DeleteFunc(slices.Clone(extra), func(f change.Field) bool { return f.Key == keyReplaces })
-	out = append(out, change.Field{Key: keyReplaces, Value: old.String()})
+	ids := make([]string, len(old))
+	for i := range old {
+		ids[i] = old[i].String()
+	}
+	out = append(out, change.Field{Key: keyReplaces, Value: strings.Join(ids, " ")})
 	slices.SortFunc(out, func(a, b change.Field) int { return bytes.Compare([]byte(a.Key), []byte(b.Key)) })
 	return out
 }
 
-// keyReplaces is the extra fact that names the change in whose stead one stands.
+// keyReplaces is the extra fact that names the changes in whose stead one stands, by their ids, with a space between.
 const keyReplaces = "replaces"
+
+// order is the log from the first change that goes on: each new one where the old one stood, or as soon after as what it depends
+// on is there.
+func (w *rewriting) order() (out []uint32) {
+	waits := map[uint32]bool{} // of the log from there on, what is not placed yet
+	var rest []uint32
+	for _, n := range slices.Backward(w.log.nums) {
+		if !slices.Contains(w.gone, n) {
+			rest = append(rest, n)
+			waits[n] = true
+			continue
+		}
+		for _, m := range w.instead[n] {
+			if !waits[m] { // one may stand for several: where the last of these stood it surely can
+				rest = append(rest, m)
+				waits[m] = true
+			}
+		}
+	}
+	for len(rest) > 0 {
+		var later []uint32
+		for _, n := range rest {
+			if slices.ContainsFunc(w.t.depsOf(n), func(d uint32) bool { return waits[d] }) {
+				later = append(later, n)
+				continue
+			}
+			out = append(out, n)
+			delete(waits, n)
+		}
+		rest = later
+	}
+	return out
+}
 
 // finish makes the state with the new changes.
 func (w *rewriting) finish() (StateRef, error) {
-	next, err := w.t.appendBeside(w.before, w.made)
+	before, err := w.t.r.stateRef(w.log.before)
+	if err != nil {
+		return StateRef{}, err
+	}
+	next, err := w.t.appendBeside(before, w.order())
 	if err != nil {
 		return StateRef{}, err
 	}

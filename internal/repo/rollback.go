@@ -276,6 +276,10 @@ func (t *tx) encode(c *change.Change, b *body, deps []uint32, self uint32, texts
 	if n, exists := t.FindChange(rec.ID); exists {
 		return n, nil // it was recorded before, in the same second, and taken back
 	}
+	var err error
+	if rec.Unhashed, err = t.signatureOf(rec.ID, &c.Author); err != nil {
+		return 0, err
+	}
 	n, err := t.PutChange(rec, deps, c.Time.Sec)
 	if err != nil {
 		return 0, err

@@ -15,6 +15,7 @@ import (
 // transplant does to the files of one tree what was done to those of another.
 type transplant struct {
 	w                    *rewriting
+	fresh                []uint32 // new ones that they know
 	of                   []uint32
 	f                    *fuse // of the tree that it is recorded on
 	n                    *needs
@@ -65,14 +66,8 @@ func (x *transplant) file(file int, did *change.File, part *part) error {
 	}
 	var content []byte
 	if len(did.Hunks) > 0 {
-		whole := text == nil
-		if whole {
-			if text, err = x.text(&now); err != nil {
-				return err
-			}
-		}
 		var deps []uint32
-		if f.Hunks, content, deps, err = x.edit(did, on, text, whole); err != nil {
+		if f.Hunks, content, deps, err = x.hunks(did, on, &now, text); err != nil {
 			return fmt.Errorf("record %s again: %w", safepath.Quote(now.place), err)
 		}
 		f.Size, f.Content = uint64(len(content)), hashOf(content)
@@ -99,6 +94,91 @@ func (x *transplant) file(file int, did *change.File, part *part) error {
 	}
 	x.change.Files, x.contents = append(x.change.Files, f), append(x.contents, content)
 	return x.n.act(on, f.Writes, len(f.Hunks) > 0, false)
+}
+
+// hunks records again what happened to a file's text, or, of a split, the part of it that text is.
+func (x *transplant) hunks(did *change.File, on *fused, now *was, text []byte) ([]change.Hunk, []byte, []uint32, error) {
+	if text != nil {
+		return x.edit(did, on, text, false)
+	}
+	was, err := wasIn(x.a, x.aDisputes, did.ID)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if (was.kinds|now.kinds)&state.DisputedText != 0 {
+		return x.editAlone(&was, on, now)
+	}
+	if text, err = x.text(now); err != nil {
+		return nil, nil, nil, err
+	}
+	return x.edit(did, on, text, true)
+}
+
+// editAlone records again what happened to a text on what the changes knew of it and nothing else: beside that there are
+// conflicts which are none of theirs.
+func (x *transplant) editAlone(was *was, on *fused, now *was) ([]change.Hunk, []byte, []uint32, error) {
+	r := x.w.t.r
+	fail := func(err error) ([]change.Hunk, []byte, []uint32, error) { return nil, nil, nil, err }
+	h := r.newReach()
+	knows := func(n uint32) bool { return slices.ContainsFunc(x.of, func(c uint32) bool { return h.Reaches(c, n) }) }
+	only := func(l *loaded, in func(n uint32) bool) (*loaded, error) {
+		w, err := l.w.Only(in, r.fileHistory(h, on.id, func() *loaded { return l }))
+		if err != nil {
+			return nil, err
+		}
+		return l.with(w), nil
+	}
+	after, err := r.loadWeave(&now.entry)
+	if err != nil {
+		return fail(err)
+	}
+	if after, err = only(after, knows); err != nil {
+		return fail(err)
+	}
+	if len(after.w.Open()) > 0 {
+		return fail(&Error{Text: fmt.Sprintf("%s leaves a conflict open that it knew of", r.nameChanges(x.of)), No: true,
+			Next: "What is made anew would settle it. Record what you want on top instead."})
+	}
+	before, err := r.loadWeave(&was.entry)
+	if err != nil {
+		return fail(err)
+	}
+	if before, err = only(before, func(n uint32) bool { return knows(n) && !slices.Contains(x.of, n) }); err != nil {
+		return fail(err)
+	}
+	if err := x.f.load(on); err != nil {
+		return fail(err)
+	}
+	stands, err := only(on.weave, func(n uint32) bool {
+		// What the new ones depend on may be more than the old ones knew.
+		return knows(n) && !slices.Contains(x.w.gone, n) || slices.ContainsFunc(x.fresh, func(c uint32) bool { return h.Reaches(c, n) })
+	})
+	if err != nil {
+		return fail(err)
+	}
+	text, err := r.render(nil, after)
+	if err != nil {
+		return fail(err)
+	}
+	rec := recorded{old: &on.entry, now: fileNow{path: on.entry.Path, kind: change.Text, size: uint64(len(text)), data: text}}
+	if len(before.w.Open())+len(stands.w.Open()) > 0 {
+		err = r.recordOn(&x.differ, &rec, stands)
+		return rec.file.Hunks, rec.content, rec.text, err
+	}
+	a, err := r.render(nil, before)
+	if err != nil {
+		return fail(err)
+	}
+	b, err := r.render(nil, stands)
+	if err != nil {
+		return fail(err)
+	}
+	if bytes.Equal(a, b) {
+		err = rec.record(stands, weave.EditsBetween(before.w, after.w))
+	} else {
+		err = r.recordOn(&x.differ, &rec, stands)
+	}
+	return rec.file.Hunks, rec.content, rec.text, err
 }
 
 // addFile adds a file anew, with another identity.
@@ -136,10 +216,6 @@ func (x *transplant) value(e *state.Entry) ([]byte, error) {
 
 // text is what a file's text was after the change.
 func (x *transplant) text(now *was) ([]byte, error) {
-	if now.kinds&state.DisputedText != 0 {
-		return nil, &Error{Text: fmt.Sprintf("%s has an open conflict between changes that would be made anew", safepath.Quote(now.place)),
-			Next: "Settle it first: oxy conflicts", No: true}
-	}
 	l, err := x.w.t.r.loadWeave(&now.entry)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (t *tx) keepOp(key string, n uint32) {
 // switchesFiles tells whether an operation of a kind wrote the working files of the state that it went to.
 func switchesFiles(kind string) bool {
 	switch kind {
-	case "checkout", "restore", "merge", "pick", "unrecord", "rollback", "reword", "squash", "split":
+	case "checkout", "restore", "merge", "pull", "pick", "unrecord", "rollback", "reword", "squash", "split":
 		return true
 	}
 	return false
@@ -54,6 +54,14 @@ func (t *tx) bring(ctx context.Context, v *store.View, files bool) error {
 	}
 	t.view.Kept = kept
 	return nil
+}
+
+// bringSignatures makes the signatures those of a view, for undo and redo of a signing. A restore of an old view keeps those
+// that came since.
+func (t *tx) bringSignatures(v *store.View) {
+	if delete(t.view.Kept, keptSigned); len(v.Kept[keptSigned]) > 0 {
+		t.view.Kept[keptSigned] = v.Kept[keptSigned]
+	}
 }
 
 // arrive brings the manifest to where the view is now. Files that did not go along, as those of a commit that is undone, are
@@ -107,6 +115,7 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 	if err := t.bring(ctx, before, switchesFiles(string(what.Kept[keptKind]))); err != nil {
 		return nil, err
 	}
+	t.bringSignatures(before)
 	t.keepOp(keptUndo, standsAt(before, undone-1))
 	t.keepOp(keptRedo, last)
 	var over *plan

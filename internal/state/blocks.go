@@ -24,6 +24,9 @@ import (
 // new generation and rebuilds the trees from changes.
 var ErrDamaged = errors.New("derived tree data is damaged")
 
+// ErrVersion says, beside ErrDamaged, that another oxy wrote the trees in another version.
+var ErrVersion = errors.New("it has another version")
+
 // Ref finds a block: its offset in the file, and above that 16 bits of the block's hash. 0 is no block. The file is
 // not synced: after a power failure an offset may hold a block of an earlier writer that was never published, whole and
 // with a right checksum. Whoever refers to another block would then be deceived, but for those bits. What a block
@@ -246,6 +249,10 @@ func (b *Blocks) remap(size uint64) error {
 	}
 	data := m.Bytes()
 	if uint64(len(data)) != size || string(data[:fileHeaderSize]) != string(appendFileHeader(nil, b.generation)) {
+		version := len(fileMagic) - 1
+		if uint64(len(data)) == size && string(data[:version]) == fileMagic[:version] && data[version] != fileMagic[version] {
+			return errors.Join(fmt.Errorf("%w: %w", ErrDamaged, ErrVersion), m.Close())
+		}
 		_ = m.Close()
 		return fmt.Errorf("%w: not the header of generation %d", ErrDamaged, b.generation)
 	}

@@ -196,3 +196,12 @@ func (s *Store) VerifyBlob(h change.Hash) error {
 
 // NumBlobs returns how many contents there are, chunks and lists of chunks among them.
 func (s *Store) NumBlobs() uint32 { return s.now.Load().n[blobsCol] }
+
+// BlobSizeAt returns the length of a content by its number, and 0 if there is none.
+func (s *Store) BlobSizeAt(n uint32) int64 {
+	rec, _, ok := s.record(blobsCol, n)
+	if !ok {
+		return 0
+	}
+	return parseBlobRecord(rec).size
+}

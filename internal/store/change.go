@@ -115,8 +115,23 @@ func (s *Store) Meta(n uint32) ([]byte, error) {
 	return rec.Meta, nil
 }
 
+// Front returns what a list of changes shows: the Meta of a change and what stands beside it unhashed, without reading a
+// large body.
+func (s *Store) Front(n uint32) (meta, unhashed []byte, err error) {
+	rec, err := s.readFields(n, 1<<0|1<<3)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read change %d: %w", n, err)
+	}
+	return rec.Meta, rec.Unhashed, nil
+}
+
 // readChange reads the first fields of a change.
 func (s *Store) readChange(n uint32, fields int) (rec Record, err error) {
+	return s.readFields(n, 1<<fields-1)
+}
+
+// readFields reads those fields of a change of which which has the bit.
+func (s *Store) readFields(n uint32, which uint) (rec Record, err error) {
 	b, _, ok := s.record(changesCol, n)
 	if !ok {
 		return rec, s.missing()
@@ -128,7 +143,7 @@ func (s *Store) readChange(n uint32, fields int) (rec Record, err error) {
 	}
 	for i, f := range rec.fields() {
 		switch {
-		case i >= fields:
+		case which>>i&1 == 0:
 			*f = nil
 		case flags>>i&1 != 0:
 			if *f, err = s.Blob(nil, change.Hash(*f)); err != nil {

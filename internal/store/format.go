@@ -13,8 +13,8 @@ import (
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
-// formatNumber is the format that this package reads and writes.
-const formatNumber = 1
+// Format is the format that this package reads and writes.
+const Format = 1
 
 const (
 	formatName   = "format"
@@ -58,7 +58,7 @@ func create(fsys vfs.FS, dir string) error {
 			return err
 		}
 	}
-	line := fmt.Sprintf("%s%d\n", formatPrefix, formatNumber)
+	line := fmt.Sprintf("%s%d\n", formatPrefix, Format)
 	if err := vfs.WriteFileAtomic(fsys, filepath.Join(dir, formatName), []byte(line), true); err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func parseFormat(name, line string) error {
 	if !ok || !end || err != nil || n == 0 || digits != strconv.FormatUint(n, 10) {
 		return fmt.Errorf("%w: %s does not tell a format", ErrDamaged, name)
 	}
-	if n > formatNumber {
-		return fmt.Errorf("%w: it has format %d, this oxy knows up to %d; use a newer oxy", ErrNewerFormat, n, formatNumber)
+	if n > Format {
+		return fmt.Errorf("%w: it has format %d, this oxy knows up to %d; use a newer oxy", ErrNewerFormat, n, Format)
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func openListed(fsys vfs.FS, dir string, ls *listing) (l *log, whole bool, err e
 	if err != nil {
 		return nil, false, errors.Join(err, l.close())
 	}
-	l.id, l.start, l.packed = h.id, placeAt(l.first, segmentStart), h.packed
+	l.id, l.start, l.packed, l.drops = h.id, placeAt(l.first, segmentStart), h.packed, h.drops
 	if l.based {
 		l.start = placeAt(l.first, baseStart)
 	} else {

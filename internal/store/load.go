@@ -24,6 +24,9 @@ func (s *Store) loadLocked(verify bool) error {
 	if err != nil {
 		return err
 	}
+	if t := s.now.Load(); t != nil && l.drops != t.log.drops {
+		return errors.Join(ErrRenumbered, l.close())
+	}
 	var logs []*log
 	if p := s.logs.Load(); p != nil {
 		logs = *p

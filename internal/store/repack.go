@@ -14,6 +14,8 @@ type RepackOptions struct {
 	Wait     func(tries int) bool    // for the writers' lock, as for vfs.FS.Lock
 	Progress func(done, total int64) // in records; called from one goroutine; nil: none
 	Force    bool                    // even where it gains less than a tenth
+	// Keep, if any, is asked once the lock is held what shall stay; what else there is goes. nil keeps all.
+	Keep func() (*Keep, error)
 	// Publish, if any, is called as by Commit, whether the log was packed or not: it may pack what the caller derives.
 	Publish func() (hint []byte, err error)
 }
@@ -21,6 +23,7 @@ type RepackOptions struct {
 // RepackStats are lengths of the log in bytes.
 type RepackStats struct {
 	Before, After int64
+	Dropped       bool // something went, and all is numbered anew
 	Packed        bool // the log was written anew; otherwise After is Before
 }
 
@@ -42,7 +45,9 @@ func (s *Store) Repack(ctx context.Context, o RepackOptions) (st RepackStats, er
 	}
 	hint := s.Hint()
 	if err == nil && o.Publish != nil {
-		if hint, err = o.Publish(); err != nil || len(hint) > maxHint {
+		if r.stats.Dropped {
+			hint = nil // it speaks of other numbers
+		} else if hint, err = o.Publish(); err != nil || len(hint) > maxHint {
 			hint, err = nil, nil
 		}
 	}
@@ -76,26 +81,45 @@ func (r *repack) run(ctx context.Context) error {
 		return err
 	}
 	r.stats = RepackStats{Before: before, After: before}
-	if r.t.n[opsCol] == 0 || !r.opt.Force && (before-packed)*repackGain < before {
+	var keep *Keep
+	if r.opt.Keep != nil {
+		if keep, err = r.opt.Keep(); err != nil {
+			return err
+		}
+	}
+	force := r.opt.Force || keep != nil
+	if r.t.n[opsCol] == 0 || !force && (before-packed)*repackGain < before {
 		return nil // of what a repack made nothing is to be gained
 	}
 	if r.w, err = newPackWriter(r.s, r.t.end.segment()+1); err != nil {
 		return err
 	}
-	if err := r.pack(ctx); err != nil {
-		return err
+	n := r.t.n
+	if keep == nil {
+		err = r.pack(ctx, func(p *packPlan) error { return p.all() })
+	} else {
+		r.w.drops++
+		drop := &dropPlan{keep: keep}
+		err = r.pack(ctx, func(p *packPlan) error {
+			drop.packPlan = p
+			return drop.all()
+		})
+		n = drop.n
 	}
-	after, err := r.w.finish(r.t.n)
 	if err != nil {
 		return err
 	}
-	if !r.opt.Force && (before-after)*repackGain < before {
+	after, err := r.w.finish(n)
+	if err != nil {
+		return err
+	}
+	if !force && (before-after)*repackGain < before {
 		return nil
 	}
 	if err := r.w.publish(); err != nil {
 		return err
 	}
-	r.stats.After, r.stats.Packed = after, true
+	r.stats.After, r.stats.Packed, r.stats.Dropped = after, true, keep != nil
 	return nil
 }
 

@@ -31,7 +31,7 @@ type packJob struct {
 }
 
 // pack writes all frames. One goroutine says what goes into each, several make them, and this one writes them in order.
-func (r *repack) pack(ctx context.Context) error {
+func (r *repack) pack(ctx context.Context, what func(*packPlan) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	workers := min(runtime.GOMAXPROCS(0), packWorkers)
@@ -54,7 +54,7 @@ func (r *repack) pack(ctx context.Context) error {
 	group.Go(func() {
 		defer close(order)
 		defer close(jobs)
-		planned = plan.all()
+		planned = what(plan)
 	})
 	for range workers {
 		group.Go(func() {

@@ -21,6 +21,7 @@ type packWriter struct {
 	buf   []byte     // frames not yet written
 	size  int64      // of the segments before the last
 	early earlySync
+	drops uint32 // how often things were dropped and numbered anew, with this time
 }
 
 var errIncomplete = errors.New("what was packed is not what there was")
@@ -29,7 +30,7 @@ func newPackWriter(s *Store, first uint32) (*packWriter, error) {
 	if first > maxSegmentNumber {
 		return nil, errFull
 	}
-	w := &packWriter{s: s, first: first, at: placeAt(first, baseStart)}
+	w := &packWriter{s: s, first: first, at: placeAt(first, baseStart), drops: s.now.Load().log.drops}
 	// An id of its own: no index or head of the old log is taken for one of the new.
 	w.b = batch{logID: rand.Uint64(), base: true}
 	err := w.create(logName(s.dir, first, unfinishedSuffix))
@@ -114,7 +115,7 @@ func (w *packWriter) finish(n counts) (int64, error) {
 	if err := w.flush(); err != nil {
 		return 0, err
 	}
-	if _, err := w.files[0].WriteAt(baseFrame(w.first, w.b.logID, w.standing()), 0); err != nil {
+	if _, err := w.files[0].WriteAt(baseFrame(w.first, w.b.logID, w.standing(), w.drops), 0); err != nil {
 		return 0, fmt.Errorf("write %s: %w", w.files[0].Name(), err)
 	}
 	if err := w.early.wait(); err != nil {

@@ -33,6 +33,7 @@ type log struct {
 	based  bool          // which is a base
 	start  place         // of the first frame after the segment's own
 	packed standing      // where the log stands behind what the base holds; at start without one
+	drops  uint32        // how often what it holds was numbered anew
 	end    atomic.Uint64 // the place after the last op that is committed
 
 	mu   sync.Mutex // guards growing of segs and mapping
@@ -232,14 +233,14 @@ func segmentFrame(n uint32, logID uint64, lenBefore uint32) []byte {
 }
 
 // baseFrame makes the frame that begins a base, which tells where the log stands behind what is packed.
-func baseFrame(n uint32, logID uint64, packed standing) []byte {
+func baseFrame(n uint32, logID uint64, packed standing, drops uint32) []byte {
 	b, start := beginFrame(nil)
 	b = binary.LittleEndian.AppendUint64(b, logID)
 	b = binary.LittleEndian.AppendUint64(b, 0)
 	b = binary.LittleEndian.AppendUint64(b, uint64(packed.op))
 	b = binary.LittleEndian.AppendUint64(b, uint64(packed.end))
 	b = packed.n.append(b)
-	b = append(b, 0, 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, drops)
 	b = endFrame(b, start, kindSegment, flagBase, int(n), nil)
 	seal(b, logID, placeAt(n, 0))
 	return b
@@ -256,6 +257,7 @@ type segmentHead struct {
 	id     uint64
 	before uint64   // length of the segment before
 	packed standing // of a base
+	drops  uint32   // of a base
 }
 
 var (
@@ -280,7 +282,8 @@ func (l *log) readSegmentFrame(n uint32) (h segmentHead, err error) {
 		return h, nil
 	}
 	h.packed = standing{op: place(le.Uint64(f.table[16:])), end: place(le.Uint64(f.table[24:])), n: parseCounts(f.table[32:])}
-	if h.before != 0 || le.Uint32(f.table[52:]) != 0 || h.packed.n[opsCol] == 0 ||
+	h.drops = le.Uint32(f.table[52:])
+	if h.before != 0 || h.packed.n[opsCol] == 0 ||
 		h.packed.op < placeAt(n, baseStart) || h.packed.end <= h.packed.op {
 		return h, l.damaged(p, errBase)
 	}

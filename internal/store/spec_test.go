@@ -79,7 +79,7 @@ func specVectors() map[string][]byte {
 	op2 := table
 	op2.n = counts{changesCol: 1}
 	add("ops", packedFrame(kindOps, 1, make([]byte, packedTable), appendPackedOp(nil, &opTableFields{}, &op2, &body)))
-	out["base"] = baseFrame(2, id, standing{op: b.op, end: at, n: b.n})
+	out["base"] = baseFrame(2, id, standing{op: b.op, end: at, n: b.n}, 0)
 	b, at = index, end
 
 	out["head"] = (&head{op: op, end: at, n: b.n, hint: []byte("hint")}).encode(id)

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/safepath"
+)
+
+func cloneCommand(a *app) *cobra.Command {
+	var opt repo.SyncOptions
+	c := &cobra.Command{
+		Use:   "clone ADDRESS [DIR]",
+		Short: "Copy a repository, with all its history, into a new directory",
+		Long: `Copy the repository at ADDRESS into DIR, or into a directory of its name: all bookmarks and tags with their changes, and
+the working files of the bookmark that people are on there. It is known as origin afterwards, to pull from and push to.
+
+ADDRESS is a path, ssh://host/path, host:path, http://host/ or https://host/. Whatever the other side sends is checked;
+its settings and hooks never come along.`,
+		Example: `  oxy clone ../project
+  oxy clone ssh://build@example.org/srv/project
+  oxy clone -b stable https://example.org/project here`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usage("clone", "clone takes an address, and a directory if you like")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, err := a.cwd()
+			if err != nil {
+				return err
+			}
+			to := ""
+			if len(args) == 2 {
+				to = args[1]
+			} else if to = nameOf(args[0]); to == "" {
+				return usage("clone", "%s does not tell a name: say into which directory", safepath.Quote(args[0]))
+			}
+			opt.Dir, opt.Messages = dir, a.stdio.Err
+			var res *repo.CloneResult
+			if a.repo, res, err = repo.Clone(a.interruptible(), args[0], join(dir, to), a.options(), opt); err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(jsonClone{newFetch(&res.FetchResult, false), res.Root, res.Bookmark, newState(res.State), res.Written})
+			}
+			if err := a.out.printf("Cloned into %s: %s, %s.\n", appendQuoted(nil, res.Root), plural(res.Came, "change"), amount(res.Bytes)); err != nil {
+				return err
+			}
+			if res.State.Num == repo.NoState {
+				return a.out.printf("Nothing was recorded there yet.\n")
+			}
+			return a.out.printf("%s is current, %s written.\n", appendQuoted(nil, res.Bookmark), plural(res.Written, "file"))
+		},
+	}
+	c.Flags().StringVarP(&opt.Bookmark, "bookmark", "b", "", "check out `NAME`, not the bookmark that people are on there")
+	return c
+}
+
+// nameOf is the last part of an address, "" if that is no name for a directory.
+func nameOf(address string) string {
+	address = strings.TrimRight(address, `/\`)
+	if i := strings.LastIndexAny(address, `/\:`); i >= 0 {
+		address = address[i+1:]
+	}
+	name := path.Base(address)
+	if safepath.CheckName(name) != nil {
+		return ""
+	}
+	return name
+}
+
+type jsonClone struct {
+	jsonFetch
+	Root     string    `json:"root"`
+	Bookmark string    `json:"bookmark"`
+	State    jsonState `json:"state"`
+	Written  int       `json:"written"`
+}

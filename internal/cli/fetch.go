@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oxy-vcs/oxy/internal/repo"
+)
+
+func fetchCommand(a *app) *cobra.Command {
+	var opt repo.SyncOptions
+	c := &cobra.Command{
+		Use:   "fetch [REMOTE [BOOKMARK...]]",
+		Short: "Take what a remote has, and move nothing of your own",
+		Long: `Take the changes that REMOTE's bookmarks and tags have, or those that are named, and note where they are: origin/main is
+where main of origin was when last seen. Your own bookmarks and files stay as they are; oxy merge origin/main takes
+them in, which is what oxy pull does in one go. REMOTE is a name or an address; without it, origin.`,
+		Example: `  oxy fetch
+  oxy fetch --dry-run
+  oxy log origin/main`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := a.open()
+			if err != nil {
+				return err
+			}
+			var names []string
+			if len(args) > 0 {
+				opt.Remote, names = args[0], args[1:]
+			}
+			if opt.Dir, err = a.cwd(); err != nil {
+				return err
+			}
+			opt.Messages = a.stdio.Err
+			res, err := r.Fetch(a.interruptible(), opt, names...)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(newFetch(res, opt.DryRun))
+			}
+			return a.fetched(res, opt.DryRun, true)
+		},
+	}
+	c.Flags().BoolVar(&opt.DryRun, "dry-run", false, "only say what would come")
+	return c
+}
+
+// fetched tells what came from a remote.
+func (a *app) fetched(res *repo.FetchResult, dryRun, idle bool) error {
+	from := appendQuoted(nil, res.Remote)
+	switch {
+	case dryRun:
+		return a.would("come from", res.Remote, res.Would, res.Bytes)
+	case res.Came == 0 && len(res.Refs) == 0:
+		if !idle {
+			return nil
+		}
+		if err := a.out.printf("Nothing new from %s.\n", from); err != nil {
+			return err
+		}
+	default:
+		if err := a.out.printf("From %s: %s, %s.\n", from, plural(res.Came, "change"), amount(res.Bytes)); err != nil {
+			return err
+		}
+	}
+	for _, m := range res.Refs {
+		name := m.Name
+		if m.Kind == "bookmark" {
+			name = res.Remote + "/" + name
+		}
+		how := "moved"
+		if m.Fresh {
+			how = "new"
+		}
+		if err := a.out.printf("  %s  %s, %s\n", appendQuoted(nil, name), how, plural(int(m.New.Len), "change")); err != nil {
+			return err
+		}
+	}
+	for _, name := range res.Kept {
+		a.warn("the tag " + string(appendQuoted(nil, name)) + " stands for something else here, and stays")
+	}
+	return nil
+}
+
+// would lists what a dry run found.
+func (a *app) would(verb, remote string, list []repo.Passing, bytes int64) error {
+	if len(list) == 0 {
+		return a.out.printf("No change would %s %s.\n", verb, appendQuoted(nil, remote))
+	}
+	if err := a.out.printf("%s would %s %s, %s before compression:\n", plural(len(list), "change"), verb, appendQuoted(nil, remote), amount(bytes)); err != nil {
+		return err
+	}
+	for i, p := range list {
+		if i == listedChanges && len(list) > i+1 {
+			return a.out.printf("  and %d more\n%s", len(list)-i, nothingDone)
+		}
+		if err := a.out.printf("  %s %s\n", p.ID[:8], appendQuoted(nil, p.Subject)); err != nil {
+			return err
+		}
+	}
+	return a.out.printf(nothingDone)
+}
+
+// amount is a number of bytes as a person reads it.
+func amount(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return plural(int(n), "byte")
+}
+
+type jsonFetch struct {
+	Remote string        `json:"remote"`
+	DryRun bool          `json:"dry_run"`
+	Came   int           `json:"came"`
+	Bytes  int64         `json:"bytes"`
+	Refs   []jsonSeen    `json:"refs"`
+	Would  []jsonPassing `json:"would"`
+	Kept   []string      `json:"kept_tags"`
+}
+
+type jsonSeen struct {
+	Kind  string    `json:"kind"`
+	Name  string    `json:"name"`
+	State jsonState `json:"state"`
+	Fresh bool      `json:"new"`
+}
+
+type jsonPassing struct {
+	ID      string `json:"id"`
+	Bytes   int64  `json:"bytes"`
+	Subject string `json:"subject"`
+}
+
+func newFetch(res *repo.FetchResult, dryRun bool) jsonFetch {
+	j := jsonFetch{Remote: res.Remote, DryRun: dryRun, Came: res.Came, Bytes: res.Bytes, Refs: []jsonSeen{}, Would: newPassing(res.Would), Kept: append([]string{}, res.Kept...)}
+	for _, m := range res.Refs {
+		j.Refs = append(j.Refs, jsonSeen{m.Kind, m.Name, newState(m.New), m.Fresh})
+	}
+	return j
+}
+
+func newPassing(list []repo.Passing) []jsonPassing {
+	out := make([]jsonPassing, len(list))
+	for i, p := range list {
+		out[i] = jsonPassing{p.ID, p.Bytes, strings.ToValidUTF8(p.Subject, "\uFFFD")}
+	}
+	return out
+}

@@ -1,0 +1,295 @@
+package repo
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/store"
+	"github.com/oxy-vcs/oxy/internal/worktree"
+)
+
+// keepOpsFor is how long operations are kept, and with them all that they can bring back: a person seldom wants to undo what is
+// a season old.
+const keepOpsFor = 90 * 24 * time.Hour
+
+// GCOptions say what GC may drop. Whatever they say, it drops nothing that a bookmark, a tag, a checkpoint, the working copy or
+// a kept operation has.
+type GCOptions struct {
+	KeepOps int       // at least so many of the last operations stay; 0: those of the last 90 days
+	Prune   bool      // keep no operation but the last
+	KeepAll bool      // drop nothing
+	DryRun  bool      // only say what would go
+	Now     time.Time // zero: now
+}
+
+// Dropped counts what went, or would go.
+type Dropped struct {
+	Ops, Changes, States, Contents uint32
+	Bytes                          int64 // of the contents, unpacked
+}
+
+// Any tells whether anything went.
+func (d *Dropped) Any() bool { return d.Ops+d.Changes+d.States+d.Contents > 0 }
+
+// firstKeptOp is the first operation that stays.
+func (r *Repo) firstKeptOp(o *GCOptions) (uint32, error) {
+	n := r.store.NumOps()
+	if n == 0 {
+		return 0, nil
+	}
+	switch {
+	case o.KeepAll:
+		return 0, nil
+	case o.Prune:
+		return n - 1, nil
+	case o.KeepOps > 0:
+		return n - min(n, uint32(min(o.KeepOps, 1<<31))), nil
+	}
+	now := o.Now
+	if now.IsZero() {
+		now = time.Now()
+	}
+	first, err := r.store.NumOpsAt(now.Add(-keepOpsFor).Unix())
+	if err != nil {
+		return 0, storeError(err)
+	}
+	return min(first, n-1), nil
+}
+
+// unreachable marks what the operations from first on need. It gives nil where all there is stays: operations alone are not
+// worth numbering everything anew.
+func (r *Repo) unreachable(ctx context.Context, first uint32) (*store.Keep, Dropped, error) {
+	s := r.store
+	k := &store.Keep{FirstOp: first, States: make([]bool, s.NumStates()), Changes: make([]bool, s.NumChanges()), Blobs: make([]bool, s.NumBlobs())}
+	var d Dropped
+	for n := first; n < s.NumOps(); n++ {
+		v, err := s.OpView(n)
+		if err == nil {
+			err = r.keepView(k, v)
+		}
+		if errors.Is(err, errUnknownKept) {
+			return nil, d, err
+		}
+		if err != nil {
+			return nil, d, storeError(err)
+		}
+	}
+	for n := len(k.States) - 1; n >= 0; n-- { // parents have lower numbers
+		if !k.States[n] {
+			continue
+		}
+		st, parent, err := r.step(uint32(n))
+		if err != nil {
+			return nil, d, err
+		}
+		if parent != NoState {
+			k.States[parent] = true
+		}
+		for _, c := range st.Changes {
+			k.Changes[c] = true
+		}
+	}
+	for n := range k.Changes {
+		if !k.Changes[n] {
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil, d, context.Cause(ctx)
+		}
+		if err := r.keepContents(k, uint32(n)); err != nil {
+			return nil, d, err
+		}
+	}
+	for n, kept := range k.Blobs {
+		if !kept {
+			d.Contents++
+			d.Bytes += s.BlobSizeAt(uint32(n))
+		}
+	}
+	d.Changes, d.States, d.Ops = countFalse(k.Changes), countFalse(k.States), first
+	if d.Changes+d.States+d.Contents == 0 {
+		return nil, Dropped{}, nil
+	}
+	k.View = func(_ uint32, v *store.View, state func(uint32) (uint32, error)) error { return renumberKept(v, first, state) }
+	return k, d, nil
+}
+
+func countFalse(list []bool) (n uint32) {
+	for _, b := range list {
+		if !b {
+			n++
+		}
+	}
+	return n
+}
+
+// keepView marks the states that a view names, and the contents of what it keeps for oxy itself.
+func (r *Repo) keepView(k *store.Keep, v *store.View) error {
+	if v.Base >= 0 {
+		k.States[v.Base] = true
+	}
+	for _, names := range []map[string]uint32{v.Bookmarks, v.Tags} {
+		for name, n := range names {
+			if n == NoState {
+				continue
+			}
+			if n >= uint32(len(k.States)) {
+				return fmt.Errorf("%q is at state %d: %w", name, n, store.ErrDamaged)
+			}
+			k.States[n] = true
+		}
+	}
+	for _, n := range v.Checkpoints {
+		k.States[n] = true
+	}
+	keep := func(h change.Hash) {
+		if n, ok := r.store.BlobNumber(h); ok {
+			k.Blobs[n] = true
+		}
+	}
+	if err := r.keepKept(k, v, keep); err != nil {
+		return err
+	}
+	signed, err := signedHashes(v.Kept[keptSigned])
+	if err != nil {
+		return errors.Join(store.ErrDamaged, err)
+	}
+	for _, h := range signed {
+		keep(h)
+	}
+	if b := v.Kept[keptDiscarded]; len(b) == len(change.Hash{}) {
+		keep(change.Hash(b))
+	}
+	list, err := r.asideOf(v.Kept[keptDiscarded])
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		keep(list[i].Hash)
+		if len(list[i].Left) == len(change.Hash{}) {
+			keep(change.Hash(list[i].Left))
+		}
+	}
+	return nil
+}
+
+// errUnknownKept says that a view keeps what may speak of states or contents by ways that GC does not know.
+var errUnknownKept = errors.New("a view keeps what gc does not know")
+
+// keptGitRefs is what the Git bridge keeps of refs: a content that names no number.
+const keptGitRefs = "git refs"
+
+// keepKept marks what the values that a view keeps speak of. A key that is not known here ends all dropping.
+func (r *Repo) keepKept(k *store.Keep, v *store.View, keep func(change.Hash)) error {
+	for key, b := range v.Kept {
+		switch {
+		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded:
+		case key == keptGitRefs && len(b) == len(change.Hash{}):
+			keep(change.Hash(b))
+		case strings.HasPrefix(key, trackPrefix) && len(b) == 4 && binary.BigEndian.Uint32(b) < uint32(len(k.States)):
+			k.States[binary.BigEndian.Uint32(b)] = true
+		default:
+			return fmt.Errorf("%w: %q", errUnknownKept, key)
+		}
+	}
+	return nil
+}
+
+// keepContents marks the contents that a change brought.
+func (r *Repo) keepContents(k *store.Keep, n uint32) error {
+	rec, err := r.store.Change(n)
+	if err != nil {
+		return storeError(err)
+	}
+	c, err := change.Decode(rec.Meta, rec.Body)
+	if err != nil {
+		return storeError(errors.Join(store.ErrDamaged, err))
+	}
+	for i := range c.Files {
+		if f := &c.Files[i]; f.Size > 0 {
+			if b, ok := r.store.BlobNumber(f.Content); ok {
+				k.Blobs[b] = true
+			}
+		}
+	}
+	return nil
+}
+
+// renumberKept makes what a view says of operations and states right once those before first are gone. An undo or a redo that
+// reached back beyond them is an operation like any other then.
+func renumberKept(v *store.View, first uint32, state func(uint32) (uint32, error)) error {
+	for _, key := range []string{keptUndo, keptRedo} {
+		b, ok := v.Kept[key]
+		if !ok {
+			continue
+		}
+		n, size := binary.Uvarint(b)
+		if size <= 0 || n < uint64(first) {
+			delete(v.Kept, key)
+			continue
+		}
+		v.Kept[key] = binary.AppendUvarint(nil, n-uint64(first))
+	}
+	for key, b := range v.Kept {
+		if !strings.HasPrefix(key, trackPrefix) {
+			continue
+		}
+		n, err := state(binary.BigEndian.Uint32(b))
+		if err != nil {
+			return err
+		}
+		v.Kept[key] = binary.BigEndian.AppendUint32(nil, n)
+	}
+	return nil
+}
+
+// afterDropping forgets all that this process and the derived files know by the old numbers, and makes the trees of all
+// that has a name.
+func (r *Repo) afterDropping(ctx context.Context) error {
+	r.mu.Lock()
+	r.bodies, r.fresh, r.signed = nil, nil, nil
+	r.mu.Unlock()
+	if r.manifest != nil {
+		_ = r.manifest.Close()
+		r.manifest = nil
+	}
+	err := r.store.Rederive(waitForLock, func() ([]byte, error) {
+		_, _, hint, err := r.renewAllTrees(ctx)
+		if err != nil {
+			return nil, nil // each is made when it is asked for
+		}
+		return hint, nil
+	})
+	if err != nil {
+		return nil // the same: the new log counts already
+	}
+	return r.renumberManifest()
+}
+
+// renumberManifest has the manifest name its state by the new number. It knows files by their paths and hashes alone.
+func (r *Repo) renumberManifest() error {
+	v, err := r.view()
+	if err != nil {
+		return err
+	}
+	base, err := r.stateRef(baseOf(v))
+	if err != nil {
+		return err
+	}
+	m, err := worktree.Load(r.fs, r.manifestDir())
+	if err != nil {
+		return nil // it is made again when it is asked for
+	}
+	if _, id := m.Base(); id == base.ID {
+		m.SetBase(base.Num, base.ID)
+		r.manifest = m
+		r.saveManifest()
+		return nil
+	}
+	return m.Close()
+}

@@ -1,0 +1,361 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	gosync "sync"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/store"
+	"github.com/oxy-vcs/oxy/internal/sync"
+)
+
+// received is what a pack brought.
+type received struct {
+	updates  []*sync.Update
+	unknown  []sync.Ref // names of which the sender did not find what is common
+	previews []sync.Preview
+	came     int   // changes that were not here
+	bytes    int64 // of the pack, before compression
+}
+
+// receive takes the changes of a pack into the store: all of them in one transaction, or, when anything is wrong with the
+// pack, none. Nothing names them yet: what a bookmark is comes after, once the changes can be read like all others.
+func (r *Repo) receive(ctx context.Context, in *sync.Reader) (*received, error) {
+	return transact(r, func(t *tx) (*received, error) {
+		res := &received{}
+		w := newReceiving(ctx, t)
+		err := in.Pack(sync.Receiver{
+			Known:  func(id change.ID) bool { _, ok := t.FindChange(id); return ok },
+			Change: w.take,
+			Update: func(u *sync.Update) error { res.updates = append(res.updates, u); return nil },
+			Unknown: func(ref sync.Ref) error {
+				res.unknown = append(res.unknown, ref)
+				return nil
+			},
+			Preview: func(p sync.Preview) error { res.previews = append(res.previews, p); return nil },
+		})
+		if err = errors.Join(err, w.end()); err != nil {
+			return nil, err
+		}
+		res.came, res.bytes = len(t.made), in.Got()
+		if res.came == 0 {
+			return res, nil
+		}
+		if err := t.passedOver(); err != nil {
+			return nil, err
+		}
+		return res, t.commit("receive")
+	})
+}
+
+// passedOver makes the operation one that undo passes over: to a person nothing happened yet.
+func (t *tx) passedOver() error {
+	n := t.r.store.NumOps()
+	if n == 0 {
+		return nil
+	}
+	v, err := t.r.store.OpView(n - 1)
+	if err != nil {
+		return storeError(err)
+	}
+	t.keepOp(keptUndo, standsAt(v, n-1))
+	if redo, ok := keptOp(v, keptRedo, n-1); ok {
+		t.keepOp(keptRedo, redo)
+	}
+	return nil
+}
+
+// receiving puts changes that nobody vouches for.
+type receiving struct {
+	ctx  context.Context
+	t    *tx
+	got  map[change.Hash]uint64 // contents that came, and their sizes
+	jobs chan job
+	done gosync.WaitGroup
+	free chan []byte
+
+	mu  gosync.Mutex
+	err error
+}
+
+// job is a content to hash and to store.
+type job struct {
+	data []byte
+	want change.Hash
+}
+
+// pieceAtOnce is up to which size a content is read whole and handed to another core; a larger one is streamed.
+const pieceAtOnce = 1 << 20
+
+func newReceiving(ctx context.Context, t *tx) *receiving {
+	n := runtime.GOMAXPROCS(0)
+	w := &receiving{ctx: ctx, t: t, got: map[change.Hash]uint64{}, jobs: make(chan job, n), free: make(chan []byte, 2*n)}
+	for range n {
+		w.done.Go(func() {
+			p := t.Packer()
+			for j := range w.jobs {
+				if hashOf(j.data) != j.want {
+					w.fail(errHash)
+				} else if err := p.Put(j.want, j.data); err != nil {
+					w.fail(err)
+				}
+				select {
+				case w.free <- j.data[:0]:
+				default:
+				}
+			}
+			if err := p.Flush(); err != nil {
+				w.fail(err)
+			}
+		})
+	}
+	return w
+}
+
+var errNotBefore = errors.New("which is not here and did not come before it")
+
+var errHash = errors.New("a text has another hash than its change says")
+
+func (w *receiving) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *receiving) failed() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// end waits until all contents are stored.
+func (w *receiving) end() error {
+	close(w.jobs)
+	w.done.Wait()
+	return refusedBy(w.err)
+}
+
+// refusedBy has the other side told of a content that is not what it should be.
+func refusedBy(err error) error {
+	if errors.Is(err, errHash) {
+		return fmt.Errorf("%w: %w", sync.ErrMalformed, err)
+	}
+	return err
+}
+
+// take judges a change and puts it. Its id is right and its encoding canonical.
+func (w *receiving) take(c *sync.Change, texts *sync.Texts) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.failed(); err != nil {
+		return refusedBy(err)
+	}
+	bad := func(err error) error {
+		return fmt.Errorf("%w: change %s: %w", sync.ErrMalformed, c.ID.Short(), err)
+	}
+	deps, err := w.deps(c.Change)
+	if err != nil {
+		return bad(err)
+	}
+	if err := checkNames(c.Change); err != nil {
+		return bad(err)
+	}
+	rec := store.Record{ID: c.ID, Meta: c.Meta, Body: c.Body, Unhashed: c.Unhashed}
+	if rec.Texts, err = w.texts(c.Change.Files, texts); err != nil {
+		return bad(err)
+	}
+	n, err := w.t.PutChange(rec, deps, c.Change.Time.Sec)
+	if err != nil {
+		return err
+	}
+	if n == w.t.r.store.NumChanges()+uint32(len(w.t.made)) {
+		w.t.made = append(w.t.made, made{c.ID, deps})
+	}
+	return nil
+}
+
+// deps finds what a change names. All of it is there.
+func (w *receiving) deps(c *change.Change) ([]uint32, error) {
+	find := func(id change.ID) (uint32, error) {
+		n, ok := w.t.FindChange(id)
+		if !ok {
+			return 0, fmt.Errorf("it names change %s, %w", id.Short(), errNotBefore)
+		}
+		return n, nil
+	}
+	deps := make([]uint32, 0, len(c.Deps))
+	for _, id := range c.Deps {
+		n, err := find(id)
+		if err != nil {
+			return nil, err
+		}
+		deps = append(deps, n)
+	}
+	for _, id := range c.Others {
+		if _, err := find(id); err != nil {
+			return nil, err
+		}
+	}
+	if !c.Undoes.IsZero() {
+		if _, err := find(c.Undoes); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(deps)
+	return deps, nil
+}
+
+// checkNames refuses paths that no working copy may hold.
+func checkNames(c *change.Change) error {
+	for i := range c.DirMoves {
+		if err := errors.Join(safepath.Check(c.DirMoves[i].From), safepath.Check(c.DirMoves[i].To)); err != nil {
+			return err
+		}
+	}
+	for i := range c.Files {
+		if c.Files[i].Writes&change.WritesPlace != 0 {
+			if err := safepath.Check(c.Files[i].Path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// texts stores the contents of a change, or gives them where they lie in its own frame: as a record would have it.
+func (w *receiving) texts(files []change.File, texts *sync.Texts) ([]byte, error) {
+	total := uint64(0)
+	for i := range files {
+		if files[i].Size < inlineBelow {
+			total += files[i].Size
+		}
+	}
+	inline := total <= inlineTotal
+	var out []byte
+	for {
+		i, from, err := texts.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		f := &files[i]
+		switch {
+		case inline && f.Size < inlineBelow:
+			at := len(out)
+			out = append(out, make([]byte, f.Size)...)
+			if _, err := io.ReadFull(from, out[at:]); err != nil {
+				return nil, err
+			}
+			if hashOf(out[at:]) != f.Content {
+				return nil, errHash
+			}
+			continue
+		case f.Size <= pieceAtOnce:
+			if err := w.hand(f, from); err != nil {
+				return nil, err
+			}
+		default:
+			h, n, err := w.t.PutStream(from)
+			if err != nil {
+				return nil, err
+			}
+			if h != f.Content || uint64(n) != f.Size {
+				return nil, errHash
+			}
+		}
+		w.got[f.Content] = f.Size
+	}
+	return out, w.complete(files)
+}
+
+// hand has another core store a content.
+func (w *receiving) hand(f *change.File, from io.Reader) error {
+	var b []byte
+	select {
+	case b = <-w.free:
+	default:
+	}
+	b = slices.Grow(b[:0], int(f.Size))[:f.Size]
+	if _, err := io.ReadFull(from, b); err != nil {
+		return err
+	}
+	w.jobs <- job{b, f.Content}
+	return nil
+}
+
+// complete checks that every content that did not come along is there.
+func (w *receiving) complete(files []change.File) error {
+	for i := range files {
+		f := &files[i]
+		if f.Size < inlineBelow {
+			continue // those always come along
+		}
+		size, ok := w.got[f.Content]
+		if !ok {
+			n, there := w.t.r.store.BlobSize(f.Content)
+			size, ok = uint64(n), there
+		}
+		if !ok || size != f.Size {
+			return fmt.Errorf("its content %s did not come along", f.Content)
+		}
+	}
+	return nil
+}
+
+// stateBy finds a state by its id: first among those that a view names, then among all, latest first.
+func (r *Repo) stateBy(v *store.View, id [32]byte) (StateRef, bool, error) {
+	if id == ([32]byte{}) {
+		return StateRef{Num: NoState}, true, nil
+	}
+	for _, n := range namedStates(v) {
+		if n >= r.store.NumStates() {
+			continue // of the transaction under way: it can be built upon once it stands
+		}
+		if s, err := r.stateRef(n); err != nil {
+			return s, false, err
+		} else if s.ID == id {
+			return s, true, nil
+		}
+	}
+	for n := r.store.NumStates(); n > 0; n-- {
+		if s, err := r.stateRef(n - 1); err != nil {
+			return s, false, err
+		} else if s.ID == id {
+			return s, true, nil
+		}
+	}
+	return StateRef{}, false, nil
+}
+
+// namedStates lists the states that a view names, remotes' among them.
+func namedStates(v *store.View) []uint32 {
+	var out []uint32
+	if v.Base >= 0 {
+		out = append(out, uint32(v.Base))
+	}
+	for _, s := range v.Bookmarks {
+		out = append(out, s)
+	}
+	for key, b := range v.Kept {
+		if len(b) == 4 && bytes.HasPrefix([]byte(key), []byte(trackPrefix)) {
+			s, _ := tracked(v, key[len(trackPrefix):])
+			out = append(out, s)
+		}
+	}
+	for _, s := range v.Tags {
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,212 @@
+package repo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/sync"
+)
+
+// takeState makes the state that an update tells of, with its tree, unless it is here. What it says is not believed: the log
+// must be one, the id must be that of its changes, and the changes must fit on each other, which the making of the tree
+// proves. base, if not nil, stands in place of the one that the update names.
+func (t *tx) takeState(u *sync.Update, base *StateRef, removed []change.ID) (StateRef, error) {
+	r := t.r
+	if s, ok, err := r.stateBy(t.view, u.State); err != nil || ok {
+		if ok && s.Num != NoState && !r.hasTree(s.Num) {
+			_, err = r.tree(s.Num)
+		}
+		return s, err
+	}
+	if base == nil {
+		b, ok, err := r.stateBy(t.view, u.Base)
+		if err != nil {
+			return StateRef{}, err
+		}
+		if !ok {
+			return StateRef{}, &Error{Text: fmt.Sprintf("%s %s is told by a state that is not here: %x", u.Kind, u.Name, u.Base[:6]), Next: "Get the one before it first."}
+		}
+		base, removed = &b, u.Removed
+	}
+	before, nums, err := t.logOf(*base, removed, u.Added)
+	if err != nil {
+		return StateRef{}, malformedUpdate(u, err)
+	}
+	next, err := t.appendTaken(before, nums)
+	if err != nil {
+		return StateRef{}, err
+	}
+	if next.ID != u.State {
+		return StateRef{}, malformedUpdate(u, fmt.Errorf("its changes make another state than it says"))
+	}
+	if err := t.treeTaken(next, before, nums); err != nil {
+		return StateRef{}, malformedUpdate(u, err)
+	}
+	return next, nil
+}
+
+func malformedUpdate(u *sync.Update, err error) error {
+	return fmt.Errorf("%w: %s %s: %w", sync.ErrMalformed, u.Kind, u.Name, err)
+}
+
+// logOf gives a log as a state of which nothing is removed and what follows it. No change stands there twice, and each after
+// all that it depends on.
+func (t *tx) logOf(base StateRef, removed, added []change.ID) (before StateRef, nums []uint32, err error) {
+	r := t.r
+	gone, err := t.numbers(removed)
+	if err != nil {
+		return before, nil, err
+	}
+	slices.Sort(gone)
+	back, missing, err := r.logDownTo(base.Num, gone)
+	if err != nil {
+		return before, nil, err
+	}
+	if len(missing) > 0 {
+		return before, nil, fmt.Errorf("it leaves out change %s, which is not there", r.store.ChangeID(missing[0]).Short())
+	}
+	if before, err = r.stateRef(back.before); err != nil {
+		return before, nil, err
+	}
+	for _, n := range slices.Backward(back.nums) {
+		if _, out := slices.BinarySearch(gone, n); !out {
+			nums = append(nums, n)
+		}
+	}
+	more, err := t.numbers(added)
+	if err != nil {
+		return before, nil, err
+	}
+	nums = append(nums, more...)
+	set, err := r.setOf(before.Num)
+	if err != nil {
+		return before, nil, err
+	}
+	seen := make(map[uint32]struct{}, len(nums))
+	has := func(n uint32) bool {
+		_, ok := seen[n]
+		return ok || set.Has(n)
+	}
+	for _, n := range nums {
+		if has(n) {
+			return before, nil, fmt.Errorf("it has change %s twice", r.store.ChangeID(n).Short())
+		}
+		named, err := r.namedBy(n)
+		if err != nil {
+			return before, nil, err
+		}
+		for _, d := range named {
+			if !has(d) {
+				return before, nil, fmt.Errorf("it has change %s without %s, which that names", r.store.ChangeID(n).Short(), r.store.ChangeID(d).Short())
+			}
+		}
+		seen[n] = struct{}{}
+	}
+	return before, nums, nil
+}
+
+// namedBy lists what a change depends on, and what it names besides: a log without that could not be applied.
+func (r *Repo) namedBy(n uint32) ([]uint32, error) {
+	rec, err := r.store.Change(n)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	c, err := change.DecodeTrusted(rec.Meta, rec.Body)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(r.store.Deps(n))
+	others := c.Others
+	if !c.Undoes.IsZero() {
+		others = append(others, c.Undoes)
+	}
+	for _, id := range others {
+		m, ok := r.store.FindChange(id)
+		if !ok {
+			return nil, fmt.Errorf("change %s is not here", id.Short())
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func (t *tx) numbers(ids []change.ID) ([]uint32, error) {
+	out := make([]uint32, len(ids))
+	for i, id := range ids {
+		n, ok := t.r.store.FindChange(id)
+		if !ok {
+			return nil, fmt.Errorf("change %s is not here", id.Short())
+		}
+		out[i] = n
+	}
+	return out, nil
+}
+
+// appendTaken adds changes to the log of a state. A peer's word that each was recorded on what comes before it is not taken:
+// only of the first change of all that is plain.
+func (t *tx) appendTaken(before StateRef, nums []uint32) (StateRef, error) {
+	if before.Num == NoState && len(nums) > 0 {
+		var err error
+		if before, err = t.appendStep(before, nums[0]); err != nil {
+			return StateRef{}, err
+		}
+		nums = nums[1:]
+	}
+	return t.appendBeside(before, nums)
+}
+
+// treeTaken makes the tree of that log.
+func (t *tx) treeTaken(next, before StateRef, nums []uint32) error {
+	if next.Num == NoState {
+		return nil
+	}
+	r := t.r
+	done := r.opt.Timings.Phase("trees of what came")
+	defer done(0)
+	tree, err := r.tree(before.Num)
+	if err != nil {
+		return err
+	}
+	if before.Num == NoState && len(nums) > 0 {
+		if tree, err = r.firstTree(tree, nums[0]); err != nil {
+			return err
+		}
+		nums = nums[1:]
+	}
+	if len(nums) == 0 {
+		r.blocks.PutRoot(state.StateRoot{State: next.Num, Root: tree.Root()})
+		return nil
+	}
+	return t.growTree(next, tree, nums)
+}
+
+// firstTree is the tree of one change that depends on nothing.
+func (r *Repo) firstTree(empty state.Tree, n uint32) (state.Tree, error) {
+	b, err := r.bodyOf(n)
+	if err != nil {
+		return empty, err
+	}
+	// No record makes a change whose own files meet, and the fast way does not look for it.
+	paths := make([]string, len(b.files))
+	for i := range b.files {
+		if b.files[i].ID.Change != n {
+			return empty, fmt.Errorf("it changes what is not there")
+		}
+		paths[i] = b.files[i].Path
+	}
+	slices.SortFunc(paths, state.ComparePaths)
+	for i := 1; i < len(paths); i++ {
+		if paths[i] == paths[i-1] || strings.HasPrefix(paths[i], paths[i-1]+"/") {
+			return empty, fmt.Errorf("it adds %s twice, or beneath itself", safepath.Quote(paths[i]))
+		}
+	}
+	o := r.newOverlay(empty)
+	if err := o.apply(n, b.files, nil); err != nil {
+		return empty, err
+	}
+	return o.finish()
+}

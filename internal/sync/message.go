@@ -1,0 +1,327 @@
+package sync
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
+)
+
+// Version is the protocol's.
+const Version = 1
+
+// Verb is what a request asks for.
+type Verb byte
+
+// The verbs.
+const (
+	List   Verb = 1 // all names
+	Fetch  Verb = 2 // names, told by what the asker has
+	Ranges Verb = 3 // one step of telling two sets apart
+	Take   Verb = 4 // changes by their ids, and a name told by these
+	Push   Verb = 5 // takes changes and moves names
+	Single Verb = 6 // one change with what it builds on
+)
+
+// Ref is a name and the state that it stands for.
+type Ref struct {
+	Kind  RefKind
+	Name  string
+	State [32]byte
+	Len   uint64
+}
+
+func appendRef(b []byte, r Ref) []byte {
+	b = append(b, byte(r.Kind))
+	b = appendText(b, r.Name)
+	b = append(b, r.State[:]...)
+	return binary.AppendUvarint(b, r.Len)
+}
+
+func readRef(payload []byte) (Ref, error) {
+	f := fields{b: payload}
+	r := Ref{Kind: RefKind(f.byte()), Name: f.text(safepath.MaxBookmark), State: f.id(), Len: f.uvarint()}
+	if err := f.end("a name"); err != nil {
+		return Ref{}, err
+	}
+	if r.Kind != Bookmark && r.Kind != Tag || r.Len > maxChanges {
+		return Ref{}, malformed("a name of an unknown kind")
+	}
+	if err := safepath.CheckBookmark(r.Name); err != nil {
+		return Ref{}, fmt.Errorf("%w: a %s: %w", ErrMalformed, r.Kind, err)
+	}
+	return r, nil
+}
+
+// Request is what is asked. Which fields count depends on the verb.
+type Request struct {
+	Verb   Verb
+	Wants  []Ref       // Fetch: names; Ranges and Take: one
+	Haves  [][32]byte  // Fetch, Single: ids of states
+	Ranges []Range     // Ranges
+	IDs    []change.ID // Take: all that the asker's set lacks of the name's
+	Lacks  []bool      // Take: of IDs, which the asker lacks altogether and takes
+	Prefix string      // Single: hex digits of an id
+	DryRun bool        // tell only what would come
+}
+
+// Bounds of a request.
+const (
+	maxWants = 1 << 20 // names
+	maxHaves = 1 << 16
+)
+
+// Request sends a request; a push goes on with a pack.
+func (w *Writer) Request(q *Request) error {
+	b := binary.AppendUvarint(nil, Version)
+	dry := byte(0)
+	if q.DryRun {
+		dry = 1
+	}
+	b = append(b, byte(q.Verb), dry)
+	b = appendText(b, q.Prefix)
+	if err := w.frame(kindRequest, b); err != nil {
+		return err
+	}
+	for _, ref := range q.Wants {
+		if err := w.frame(kindWant, appendRef(nil, ref)); err != nil {
+			return err
+		}
+	}
+	const atOnce = 1024
+	for haves := q.Haves; len(haves) > 0; haves = haves[min(len(haves), atOnce):] {
+		var b []byte
+		for _, h := range haves[:min(len(haves), atOnce)] {
+			b = append(b, h[:]...)
+		}
+		if err := w.frame(kindHave, b); err != nil {
+			return err
+		}
+	}
+	if q.Verb == Ranges {
+		if err := w.Ranges(q.Ranges); err != nil {
+			return err
+		}
+	}
+	if q.Verb != Take {
+		return nil
+	}
+	data := binary.AppendUvarint(nil, uint64(len(q.IDs)))
+	for i, id := range q.IDs {
+		lacks := byte(0)
+		if q.Lacks[i] {
+			lacks = 1
+		}
+		data = append(append(data, id[:]...), lacks)
+	}
+	if err := w.item(kindIDs, nil, int64(len(data))); err != nil {
+		return err
+	}
+	_, err := w.Write(data)
+	return err
+}
+
+// Request reads a request: to its end, but of a push, whose pack follows.
+func (r *Reader) Request() (*Request, error) {
+	kind, payload, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	if kind != kindRequest {
+		return nil, r.fail(malformed("it begins with %q", byte(kind)))
+	}
+	f := fields{b: payload}
+	version := f.uvarint()
+	q := &Request{Verb: Verb(f.byte())}
+	if version != Version && !f.bad {
+		return nil, r.fail(fmt.Errorf("the other side speaks version %d of the protocol, this one %d: one of them needs a newer oxy", version, Version))
+	}
+	q.DryRun = f.byte() != 0
+	q.Prefix = f.text(64)
+	if err := f.end("a request"); err != nil {
+		return nil, r.fail(err)
+	}
+	if q.Verb == Push {
+		return q, nil
+	}
+	for {
+		kind, payload, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if kind == kindEnd {
+			return q, nil
+		}
+		if err := r.requestPart(q, kind, payload); err != nil {
+			return nil, r.fail(err)
+		}
+	}
+}
+
+func (r *Reader) requestPart(q *Request, kind frameKind, payload []byte) error {
+	switch kind {
+	case kindWant:
+		ref, err := readRef(payload)
+		if q.Wants = append(q.Wants, ref); len(q.Wants) > maxWants {
+			return malformed("too many names")
+		}
+		return err
+	case kindHave:
+		f := fields{b: payload}
+		for len(f.b) > 0 {
+			q.Haves = append(q.Haves, f.id())
+		}
+		if len(q.Haves) > maxHaves {
+			return malformed("too many states")
+		}
+		return f.end("a list of states")
+	case kindRanges:
+		var err error
+		q.Ranges, err = r.ranges(payload)
+		return err
+	case kindIDs:
+		f := fields{b: payload}
+		r.open(&f, maxLog)
+		if err := f.end("a list of ids"); err != nil {
+			return err
+		}
+		data, err := r.readAll()
+		if err != nil {
+			return err
+		}
+		f = fields{b: data}
+		n := f.uvarint()
+		if n > uint64(len(f.b))/33 {
+			return malformed("a list of ids")
+		}
+		for range n {
+			q.IDs = append(q.IDs, f.id())
+			q.Lacks = append(q.Lacks, f.byte() != 0)
+		}
+		return f.end("a list of ids")
+	}
+	return malformed("a frame of kind %q", byte(kind))
+}
+
+// Reply begins a reply; what follows depends on the request.
+func (w *Writer) Reply() error { return w.frame(kindReply, binary.AppendUvarint(nil, Version)) }
+
+// Refuse tells the other side that what it asked cannot be done, wherever in the stream.
+func (w *Writer) Refuse(text string) error {
+	w.left, w.err, w.data = 0, nil, nil
+	return w.frame(kindError, []byte(text[:min(len(text), maxText)]))
+}
+
+// Reply reads the beginning of a reply.
+func (r *Reader) Reply() error {
+	kind, payload, err := r.next()
+	if err != nil {
+		return err
+	}
+	f := fields{b: payload}
+	if version := f.uvarint(); kind != kindReply || version != Version {
+		return r.fail(malformed("it is no reply of this protocol"))
+	}
+	if err := f.end("a reply"); err != nil {
+		return r.fail(err)
+	}
+	return nil
+}
+
+// End reads the end of a stream.
+func (r *Reader) End() error {
+	kind, _, err := r.next()
+	if err == nil && kind != kindEnd {
+		err = r.fail(malformed("a frame of kind %q in place of the end", byte(kind)))
+	}
+	return err
+}
+
+// Ref sends a name, of a list.
+func (w *Writer) Ref(ref Ref) error { return w.frame(kindRef, appendRef(nil, ref)) }
+
+// Unknown sends that nothing is known to be common with a name's state.
+func (w *Writer) Unknown(ref Ref) error { return w.frame(kindUnknown, appendRef(nil, ref)) }
+
+// Refs reads names to the end of the stream.
+func (r *Reader) Refs() ([]Ref, error) {
+	var out []Ref
+	for {
+		kind, payload, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if kind == kindEnd {
+			return out, nil
+		}
+		if kind != kindRef || len(out) >= maxWants {
+			return nil, r.fail(malformed("a frame of kind %q in a list of names", byte(kind)))
+		}
+		ref, err := readRef(payload)
+		if err != nil {
+			return nil, r.fail(err)
+		}
+		out = append(out, ref)
+	}
+}
+
+// Answer is what became of an update that was pushed.
+type Answer struct {
+	Done bool
+	Pull bool   // the name has what the push does not know: pull first
+	Text string // what to tell a person where it was not done
+}
+
+// Answer sends what became of an update.
+func (w *Writer) Answer(a Answer) error {
+	b := []byte{0}
+	if a.Done {
+		b[0] |= 1
+	}
+	if a.Pull {
+		b[0] |= 2
+	}
+	return w.frame(kindAnswer, appendText(b, a.Text[:min(len(a.Text), maxText)]))
+}
+
+// Answers reads them to the end of the stream.
+func (r *Reader) Answers() ([]Answer, error) {
+	var out []Answer
+	for {
+		kind, payload, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if kind == kindEnd {
+			return out, nil
+		}
+		f := fields{b: payload}
+		flags := f.byte()
+		a := Answer{Done: flags&1 != 0, Pull: flags&2 != 0, Text: clean([]byte(f.text(maxText)))}
+		if err := f.end("an answer"); err != nil || kind != kindAnswer || len(out) >= maxWants {
+			return nil, r.fail(malformed("an answer cannot be read"))
+		}
+		out = append(out, a)
+	}
+}
+
+// Bundle begins a bundle.
+func (w *Writer) Bundle() error { return w.frame(kindBundle, binary.AppendUvarint(nil, Version)) }
+
+// Bundle reads the beginning of a bundle.
+func (r *Reader) Bundle() error {
+	kind, payload, err := r.next()
+	if err != nil {
+		return err
+	}
+	f := fields{b: payload}
+	version := f.uvarint()
+	if err := f.end("a bundle"); err != nil || kind != kindBundle {
+		return r.fail(malformed("it is no bundle"))
+	}
+	if version != Version {
+		return r.fail(fmt.Errorf("the bundle has version %d, this oxy reads %d", version, Version))
+	}
+	return nil
+}
