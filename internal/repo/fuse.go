@@ -23,6 +23,7 @@ type fuse struct {
 	// Paths that changes took files away from, and those of changes that are taken away themselves.
 	vacated, unvacated []state.Vacated
 	out                func(n uint32) bool              // changes taken away; nil for none
+	upon               bool                             // what is added was recorded upon the base, and knows all that is there
 	knows              func(id change.FileID) knowledge // of two trees that are united, if it is known without looking
 	plain              []state.Edit                     // of files that stay where they are and of which nothing is to be decided
 	// Of these, what the union knows: should another file meet one at its name, something is to be decided after all.
@@ -249,6 +250,7 @@ func (f *fuse) add(n uint32) error {
 			return err
 		}
 		x.judged = false
+		x.sameActs = f.upon && did.Writes == 0 && f.plainly(x)
 		if did.ID == ref {
 			x.exists, x.forget = true, false
 			x.entry = state.Entry{Path: did.Path, File: ref, Kind: did.Kind, Exec: did.Exec, Size: did.Size, Hash: did.Content, Place: ref, Mode: ref, Body: ref}

@@ -137,6 +137,7 @@ func (r *Repo) grow(tree state.Tree, n uint32) (state.Tree, error) {
 		if err != nil {
 			return tree, err
 		}
+		f.upon = b.undoes == NoState
 		if err := f.add(n); err != nil {
 			return tree, err
 		}
