@@ -58,7 +58,7 @@ func (t *tx) follow(on StateRef, strays []Stray, author change.Person, at *chang
 
 // standing names the values that ops on some registers of a file replace: all that stand.
 func (f *fuse) standing(x *fused, writes change.Writes) ([]change.Over, error) {
-	if len(x.acts) == 0 {
+	if len(x.acts) == 0 || f.r.kept != nil && f.plainly(x) {
 		return over(&x.entry, writes), nil
 	}
 	deeds, err := f.deeds(x)
@@ -78,4 +78,9 @@ func (f *fuse) standing(x *fused, writes change.Writes) ([]change.Over, error) {
 		}
 	}
 	return out, nil
+}
+
+// plainly tells whether a file stands in the base, one value in each register, and nothing was done to it since.
+func (f *fuse) plainly(x *fused) bool {
+	return x.was.known && x.was.alive && !x.was.hidden && x.newActs == 0 && !x.cutActs && disputeOf(f.disputes, x.id) == nil
 }

@@ -22,8 +22,10 @@ type fuse struct {
 	byPlace  map[string][]change.FileID
 	// Paths that changes took files away from, and those of changes that are taken away themselves.
 	vacated, unvacated []state.Vacated
-	out                func(n uint32) bool // changes taken away; nil for none
-	plain              []state.Edit        // of files that stay where they are and of which nothing is to be decided
+	out                func(n uint32) bool              // changes taken away; nil for none
+	upon               bool                             // what is added was recorded upon the base, and knows all that is there
+	knows              func(id change.FileID) knowledge // of two trees that are united, if it is known without looking
+	plain              []state.Edit                     // of files that stay where they are and of which nothing is to be decided
 	// Of these, what the union knows: should another file meet one at its name, something is to be decided after all.
 	united  map[change.FileID]was
 	beneath map[string]bool // directories that files lie in which are at hand, made when first asked
@@ -40,7 +42,9 @@ type fused struct {
 	cutActs  bool // some were taken away: the chain is written anew
 	weave    *loaded
 	newWeave bool
-	judged   bool // its entry is up to date
+	text     []byte // what it shows, for a while
+	sameActs bool   // what was done to its registers is as in the entry: edits came, which decide nothing there
+	judged   bool   // its entry is up to date
 
 	forget bool // the set has nothing of it
 	exists bool
@@ -246,6 +250,7 @@ func (f *fuse) add(n uint32) error {
 			return err
 		}
 		x.judged = false
+		x.sameActs = f.upon && did.Writes == 0 && f.plainly(x)
 		if did.ID == ref {
 			x.exists, x.forget = true, false
 			x.entry = state.Entry{Path: did.Path, File: ref, Kind: did.Kind, Exec: did.Exec, Size: did.Size, Hash: did.Content, Place: ref, Mode: ref, Body: ref}
@@ -281,6 +286,9 @@ func (f *fuse) weaveIn(x *fused, p weave.Patch) error {
 
 // with is a changed weave: what is known of the text that a snapshot showed stays, for lines are named for ever.
 func (l *loaded) with(w *weave.Weave) *loaded {
+	if l.shown != nil {
+		return &loaded{w: w, length: 1, text: l.shown, from: l.w}
+	}
 	return &loaded{w: w, length: 1, text: l.text, from: l.from}
 }
 

@@ -16,7 +16,7 @@ func (f *fuse) judge(x *fused) error {
 		return nil
 	}
 	x.judged = true
-	if len(x.acts) == 0 && !x.cutActs {
+	if (len(x.acts) == 0 || x.sameActs) && !x.cutActs {
 		return f.shape(x) // it was added, and its text edited: its entry tells the rest
 	}
 	deeds, err := f.deeds(x)
@@ -156,6 +156,9 @@ func (f *fuse) shape(x *fused) error {
 				x.kinds |= state.DisputedText
 			}
 			e.Size, e.Hash = uint64(len(text)), hashOf(text)
+			if x.text = text; text == nil {
+				x.text = []byte{}
+			}
 		}
 	}
 	if e.Kind != change.Text {
@@ -177,6 +180,10 @@ func (f *fuse) keepWeave(x *fused) (err error) {
 			return err
 		}
 		x.newWeave = false
+		if k := f.r.kept; k != nil && x.text != nil && x.exists && e.Kind == change.Text && e.Weave != 0 && len(x.weave.w.Open()) == 0 {
+			k.put(x.id, x.weave, x.text)
+		}
+		x.text = nil
 	}
 	switch {
 	case x.cutActs && len(x.acts) == 0:

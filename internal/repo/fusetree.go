@@ -137,11 +137,15 @@ func (f *fuse) unite(x *fused, w *was) error {
 	if err != nil {
 		return err
 	}
+	mine := len(x.acts)
 	for _, a := range theirs {
-		if !slices.Contains(x.acts, a) {
+		if !slices.Contains(x.acts[:mine], a) {
 			x.acts, x.newActs = append(x.acts, a), x.newActs+1
 		}
 	}
+	// Where both know the same acts, and nothing is in dispute, registers stay as they are.
+	x.sameActs = x.newActs == 0 && len(theirs) == mine && x.was.alive && w.alive && x.was.kinds|w.kinds == 0 && !x.was.hidden && !w.hidden &&
+		x.entry.Place == w.entry.Place && x.entry.Mode == w.entry.Mode && x.entry.Body == w.entry.Body
 	if w.entry.Weave == x.was.entry.Weave {
 		return nil // neither edited it
 	}

@@ -47,6 +47,7 @@ type Importer struct {
 	moves  map[string]string // see Moves
 
 	Stats ImportStats
+	Batch int // changes in a transaction at most; NewImporter sets it
 }
 
 // ImportStats count what an importer did.
@@ -73,8 +74,8 @@ const (
 
 // NewImporter begins an import. Close must be called.
 func (r *Repo) NewImporter(ctx context.Context) (*Importer, error) {
-	im := &Importer{r: r, ctx: ctx, grown: map[uint32]*grownState{}, acts: map[state.Act]change.Writes{}}
-	r.frontier, r.kept = map[uint32]bool{}, newKeptWeaves()
+	im := &Importer{Batch: importChanges, r: r, ctx: ctx, grown: map[uint32]*grownState{}, acts: map[state.Act]change.Writes{}}
+	r.frontier, r.kept, r.touched = map[uint32]bool{}, newKeptWeaves(), map[uint32][]change.FileID{}
 	return im, im.begin()
 }
 
@@ -84,7 +85,7 @@ func (im *Importer) begin() error {
 		return err
 	}
 	im.t, im.count, im.bytes = t, 0, 0
-	im.packer = t.Packer()
+	im.packer, im.r.shared = t.Packer(), im.r.ownReach()
 	im.r.writing = true
 	if _, err := im.r.openBlocks(); err != nil {
 		return err
@@ -95,7 +96,7 @@ func (im *Importer) begin() error {
 // Close ends the import. What was put since the last Commit is dropped.
 func (im *Importer) Close() error {
 	err := im.end()
-	im.r.frontier, im.r.kept, im.r.older = nil, nil, nil
+	im.r.frontier, im.r.kept, im.r.touched, im.r.older, im.r.shared = nil, nil, nil, nil, nil
 	return err
 }
 
@@ -115,7 +116,7 @@ func (im *Importer) end() error {
 }
 
 // Full tells that it is time to commit.
-func (im *Importer) Full() bool { return im.count >= importChanges || im.bytes >= importBytes }
+func (im *Importer) Full() bool { return im.count >= im.Batch || im.bytes >= importBytes }
 
 // View is what the next Commit makes true. It may be altered.
 func (im *Importer) View() *store.View { return im.t.view }

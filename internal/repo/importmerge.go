@@ -73,12 +73,15 @@ func (r *Repo) uniteGrown(a, b *grownState) (*grownState, error) {
 	g := &grownState{hash: a.hash}
 	all := a.set.Union(*b.set)
 	g.set = &all
-	base, from := a.tree, b.tree
+	base, from, mine, theirs := a.tree, b.tree, onlyA, onlyB
 	if onlyB.Len() > onlyA.Len() {
-		base, from = b.tree, a.tree
+		base, from, mine, theirs = b.tree, a.tree, onlyB, onlyA
 	}
 	f, err := r.newFuse(base, r.newReach())
 	if err != nil {
+		return nil, err
+	}
+	if f.knows, err = r.knownApart(mine, theirs); err != nil {
 		return nil, err
 	}
 	if err := f.uniteWith(from); err != nil {
@@ -86,6 +89,50 @@ func (r *Repo) uniteGrown(a, b *grownState) (*grownState, error) {
 	}
 	g.tree, err = f.finish()
 	return g, err
+}
+
+// knownApart tells of two states, by the changes that each has alone, what they know of a file beyond each other.
+func (r *Repo) knownApart(mine, theirs state.Set) (func(id change.FileID) knowledge, error) {
+	touched := map[change.FileID]knowledge{}
+	for _, side := range []struct {
+		set state.Set
+		as  knowledge
+	}{{theirs, knowsMore}, {mine, knowsLess}} {
+		err := r.eachTouched(side.set, func(id change.FileID) {
+			switch was, ok := touched[id]; {
+			case !ok:
+				touched[id] = side.as
+			case was != side.as:
+				touched[id] = knowsApart
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return func(id change.FileID) knowledge { return touched[id] }, nil // knowsSame is zero
+}
+
+// eachTouched calls fn for the files on which changes act, once for each change. Which they are is kept in mind.
+func (r *Repo) eachTouched(changes state.Set, fn func(change.FileID)) error {
+	for n := range changes.All() {
+		ids, known := r.touched[n]
+		if !known {
+			o, err := r.origin(n)
+			if err != nil {
+				return err
+			}
+			ids = make([]change.FileID, len(o.files))
+			for i := range o.files {
+				ids[i] = o.files[i].ID
+			}
+			r.touched[n] = ids
+		}
+		for _, id := range ids {
+			fn(id)
+		}
+	}
+	return nil
 }
 
 // wants lists what a merge shall have where its union may show something else, beside what it differs in from its first parent.

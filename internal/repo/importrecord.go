@@ -66,6 +66,7 @@ func (p *importing) put() (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
+	r.shared.made(n)
 	if n != self {
 		return 0, fmt.Errorf("change %s is there already", t.idOf(n).Short())
 	}

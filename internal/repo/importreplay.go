@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -25,8 +26,9 @@ const replayedBytes = 64 << 20
 
 // NewReplay begins with nothing.
 func (r *Repo) NewReplay(ctx context.Context) (*Replay, error) {
-	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves()}
+	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves(), touched: map[uint32][]change.FileID{}}
 	of.kept.rendering = true
+	of.shared = of.ownReach()
 	p := &Replay{r: of, ctx: ctx, grown: map[uint32]*grownState{}, next: 1}
 	if err := of.fs.MkdirAll(r.dir, 0o777); err != nil {
 		return nil, err
@@ -135,6 +137,7 @@ func (r *Repo) grow(tree state.Tree, n uint32) (state.Tree, error) {
 		if err != nil {
 			return tree, err
 		}
+		f.upon = b.undoes == NoState
 		if err := f.add(n); err != nil {
 			return tree, err
 		}

@@ -222,6 +222,7 @@ func (t *tx) growTree(next StateRef, tree state.Tree, more []uint32) error {
 	if err != nil {
 		return err
 	}
+	f.upon = t.r.kept != nil
 	for _, n := range more {
 		if err := f.add(n); err != nil {
 			return err

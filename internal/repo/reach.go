@@ -2,7 +2,7 @@ package repo
 
 import (
 	"bytes"
-	"container/heap"
+	"math/bits"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -19,14 +19,75 @@ type reach struct {
 	draftDeps []uint32
 }
 
-// past is what was walked of one change's past.
+// past is what was walked of one change's past: a set of numbers, walked downwards.
 type past struct {
-	seen  map[uint32]struct{} // reached
-	queue numbers             // reached and not walked
+	pages []*pastPage
+	from  uint32 // those that were reached from here on were walked
+}
+
+// pastPage holds a bit for each of 4096 numbers: the past of a change may be few of those before it.
+type pastPage [64]uint64
+
+const pastBits = 12
+
+// newPast is a past whose numbers are up to a last one.
+func newPast(last uint32) *past {
+	return &past{pages: make([]*pastPage, last>>pastBits+1), from: last + 1}
+}
+
+func (p *past) add(n uint32) {
+	page := p.pages[n>>pastBits]
+	if page == nil {
+		page = new(pastPage)
+		p.pages[n>>pastBits] = page
+	}
+	page[n>>6&63] |= 1 << (n & 63)
+}
+
+func (p *past) has(n uint32) bool {
+	i := n >> pastBits
+	return int(i) < len(p.pages) && p.pages[i] != nil && p.pages[i][n>>6&63]&(1<<(n&63)) != 0
+}
+
+// next takes the greatest number, not below least, that was reached and not walked.
+func (p *past) next(least uint32) (uint32, bool) {
+	for p.from > least {
+		n := p.from - 1
+		page := p.pages[n>>pastBits]
+		if page == nil {
+			p.from = n &^ (1<<pastBits - 1)
+			continue
+		}
+		word := page[n>>6&63] & (1<<(n&63)<<1 - 1) // those up to n
+		if word == 0 {
+			p.from = n &^ 63
+			continue
+		}
+		p.from = n&^63 + uint32(bits.Len64(word)) - 1
+		if p.from < least {
+			break
+		}
+		return p.from, true
+	}
+	p.from = max(p.from, least)
+	return 0, false
 }
 
 // It sees the changes that the transaction under way made, too.
 func (r *Repo) newReach() *reach {
+	if r.shared != nil {
+		if len(r.shared.pasts) > maxSharedPasts {
+			clear(r.shared.pasts)
+		}
+		return r.shared
+	}
+	return r.ownReach()
+}
+
+// maxSharedPasts is how many pasts an import keeps, of some KiB each in a history of 100 000 changes.
+const maxSharedPasts = 4096
+
+func (r *Repo) ownReach() *reach {
 	first := r.store.NumChanges()
 	return &reach{pasts: map[uint32]*past{}, deps: func(n uint32) []uint32 {
 		if n < first {
@@ -66,20 +127,19 @@ func (h *reach) Reaches(a, b uint32) bool {
 	}
 	p := h.pasts[a]
 	if p == nil {
-		p = &past{seen: map[uint32]struct{}{}, queue: numbers{a}}
+		p = newPast(a)
+		p.add(a)
 		h.pasts[a] = p
 	}
-	for len(p.queue) > 0 && p.queue[0] > b {
-		n := heap.Pop(&p.queue).(uint32)
+	for {
+		n, ok := p.next(b + 1)
+		if !ok {
+			return p.has(b)
+		}
 		for _, d := range h.depsOf(n) {
-			if _, ok := p.seen[d]; !ok {
-				p.seen[d] = struct{}{}
-				heap.Push(&p.queue, d)
-			}
+			p.add(d)
 		}
 	}
-	_, ok := p.seen[b]
-	return ok
 }
 
 func (h *reach) depsOf(n uint32) []uint32 {
@@ -92,12 +152,19 @@ func (h *reach) depsOf(n uint32) []uint32 {
 // inTheMaking lets a change be asked about that is not whole yet.
 func (h *reach) inTheMaking(n uint32, deps []uint32) {
 	h.draft, h.draftDeps = n, append([]uint32{}, deps...)
+	delete(h.pasts, n)
+}
+
+// made says that the change in the making is whole.
+func (h *reach) made(n uint32) {
+	h.draftDeps = nil
+	delete(h.pasts, n)
 }
 
 // closure gives, ascending, the changes that a set lacks of the given ones and their pasts. The set is closed.
 func (h *reach) closure(of []uint32, has func(uint32) bool) []uint32 {
 	seen := map[uint32]struct{}{}
-	var queue, out numbers
+	var queue, out []uint32
 	add := func(n uint32) {
 		if _, ok := seen[n]; !ok && !has(n) {
 			seen[n] = struct{}{}

@@ -317,6 +317,7 @@ func (w *work) tryOut(self uint32, n *needs) (*fuse, error) {
 	if err != nil {
 		return nil, err
 	}
+	after.upon = r.kept != nil
 	if err := after.add(self); err != nil {
 		return nil, err
 	}

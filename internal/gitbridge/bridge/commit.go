@@ -48,10 +48,11 @@ func (g *gathered) row(f object.Format, r *history.Row) {
 	if now == was {
 		return // only other parents differ
 	}
-	if odd(now.Mode) || odd(was.Mode) {
-		g.modes = appendMode(g.modes, now.Mode, r.Path)
+	directory := now.Mode.Bare() == object.ModeTree || was.Mode.Bare() == object.ModeTree
+	if directory || now.Mode != 0 && (odd(now.Mode) || odd(was.Mode)) {
+		g.modes = appendMode(g.modes, now, r.Path)
 	}
-	if now.Mode.Bare() == object.ModeTree || was.Mode.Bare() == object.ModeTree {
+	if directory {
 		return
 	}
 	file := repo.ImportedFile{Path: string(r.Path)}
@@ -97,12 +98,15 @@ func odd(m object.Mode) bool {
 }
 
 // appendMode appends what a path's mode is to be, where it or the one before is odd: the mode in octal, with a leading zero where
-// it has one, 0 for none; a space, the path, a zero byte.
-func appendMode(b []byte, m object.Mode, path []byte) []byte {
-	if m&object.ModePadded != 0 {
+// it has one, and another where that is a directory's that is empty; 0 for a directory that is no longer there by itself; a space, the path, a zero byte.
+func appendMode(b []byte, now tree.Side, path []byte) []byte {
+	if now.Mode&object.ModePadded != 0 {
 		b = append(b, '0')
+		if now.Mode.Bare() == object.ModeTree && !now.ID.IsZero() {
+			b = append(b, '0')
+		}
 	}
-	b = strconv.AppendUint(b, uint64(m.Bare()), 8)
+	b = strconv.AppendUint(b, uint64(now.Mode.Bare()), 8)
 	b = append(append(b, ' '), path...)
 	return append(b, 0)
 }

@@ -16,7 +16,8 @@ type differing struct {
 	hasher  *object.Hasher
 	builder *tree.Builder
 	base    tree.Tree
-	modes   map[string]object.Mode // that oxy's states do not tell
+	modes   map[string]object.Mode // of files, that oxy's states do not tell
+	dirs    map[string]tree.Side   // directories by themselves, without a mode for none
 	blobs   map[string]object.ID   // that Git lacked
 	give    func(tree.Side, []byte) error
 	files   int
@@ -27,9 +28,6 @@ type differing struct {
 func (d *differing) add(old, new *state.Entry, content func() ([]byte, error)) error {
 	if new == nil {
 		d.list = append(d.list, tree.Edit{Path: old.Path})
-		if m, ok := d.modes[old.Path]; ok && m == 0 {
-			delete(d.modes, old.Path)
-		}
 		return nil
 	}
 	e := tree.Edit{Path: new.Path}
@@ -41,7 +39,7 @@ func (d *differing) add(old, new *state.Entry, content func() ([]byte, error)) e
 	if e.Side, err = sideOf(d.f, d.hasher, new, b); err != nil {
 		return err
 	}
-	if mode, ok := d.modes[e.Path]; ok && mode != 0 && mode.Bare() != object.ModeTree {
+	if mode, ok := d.modes[e.Path]; ok {
 		e.Mode = mode
 		delete(d.modes, e.Path)
 	}
@@ -60,15 +58,14 @@ func (d *differing) add(old, new *state.Entry, content func() ([]byte, error)) e
 // edits gives what is to be done to the first parent's tree.
 func (d *differing) edits() ([]tree.Edit, error) {
 	for path, mode := range d.modes {
-		e := tree.Edit{Path: path, Side: tree.Side{Mode: mode}}
-		if mode != 0 && mode.Bare() != object.ModeTree { // the content is the same, and the mode another
-			side, err := d.builder.Get(d.base, path)
-			if err != nil {
-				return nil, err
-			}
-			e.ID = side.ID
+		side, err := d.builder.Get(d.base, path) // the content is the same, and the mode another
+		if err != nil {
+			return nil, err
 		}
-		d.list = append(d.list, e)
+		d.list = append(d.list, tree.Edit{Path: path, Side: tree.Side{Mode: mode, ID: side.ID}})
+	}
+	for path, side := range d.dirs {
+		d.list = append(d.list, tree.Edit{Path: path, Side: side})
 	}
 	for path := range d.blobs {
 		return nil, fmt.Errorf("%q differs in nothing, and should", path)
@@ -96,29 +93,37 @@ func sideOf(f object.Format, h *object.Hasher, e *state.Entry, content []byte) (
 }
 
 // odd reads what the commit had that states do not tell.
-func (m *remembered) odd(f object.Format) (modes map[string]object.Mode, blobs map[string]object.ID, err error) {
-	if blobs, err = parseBlobs(f, m.blobs); err != nil {
-		return nil, nil, err
+func (m *remembered) odd(d *differing) (err error) {
+	if d.blobs, err = parseBlobs(d.f, m.blobs); err != nil {
+		return err
 	}
-	modes = map[string]object.Mode{}
+	d.modes, d.dirs = map[string]object.Mode{}, map[string]tree.Side{}
 	for s := m.modes; s != ""; {
 		one, rest, ok := strings.Cut(s, "\x00")
 		word, path, ok2 := strings.Cut(one, " ")
 		if !ok || !ok2 || word == "" {
-			return nil, nil, object.ErrField
+			return object.ErrField
 		}
 		s = rest
 		var mode object.Mode
 		for _, c := range word {
 			if c < '0' || c > '7' || mode > 0o777777 {
-				return nil, nil, object.ErrField
+				return object.ErrField
 			}
 			mode = mode*8 + object.Mode(c-'0')
 		}
 		if word[0] == '0' && mode != 0 {
 			mode |= object.ModePadded
 		}
-		modes[path] = mode
+		if mode == 0 || mode.Bare() == object.ModeTree {
+			side := tree.Side{Mode: mode}
+			if mode == object.ModeTree || strings.HasPrefix(word, "00") {
+				side.ID = d.builder.Empty().ID()
+			}
+			d.dirs[path] = side
+		} else {
+			d.modes[path] = mode
+		}
 	}
-	return modes, blobs, nil
+	return nil
 }

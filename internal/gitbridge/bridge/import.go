@@ -26,6 +26,7 @@ type Options struct {
 	Refs     []string // globs of full names of refs; none: all branches and tags
 	SkipBad  bool     // leave out what is malformed or missing, in place of ending there
 	Progress repo.Progress
+	Batch    int // commits that are made durable at once, at most; 0: a good number
 }
 
 // Left is something that was not carried, and why.
@@ -82,6 +83,9 @@ func Import(ctx context.Context, r *repo.Repo, at string, opt Options) (rep *Rep
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, in.im.Close()) }()
+	if opt.Batch > 0 {
+		in.im.Batch = opt.Batch
+	}
 	if err := in.commits(ctx); err != nil {
 		return nil, err
 	}

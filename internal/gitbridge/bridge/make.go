@@ -134,7 +134,7 @@ func (x *exporter) commit(s uint32, n *node, reader *odb.Reader) error {
 		return err
 	}
 	d := &differing{f: x.f, hasher: x.hasher, builder: x.builder, base: base, give: x.blob}
-	if d.modes, d.blobs, err = m.odd(x.f); err != nil {
+	if err := m.odd(d); err != nil {
 		return err
 	}
 	switch {
