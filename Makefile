@@ -9,7 +9,7 @@ FUZZTIME    ?= 10s
 # Empty: the project's own tree.
 DIR         ?=
 
-.PHONY: build test lint demo bench-quick bench-synthetic bench-linux fuzz needs-git needs-hg needs-linux clean
+.PHONY: build test lint demo bench-quick bench-synthetic bench-linux torture fuzz needs-git needs-hg needs-linux clean
 
 # Without cgo: a static program starts a millisecond sooner, a third of what oxy version takes.
 build:
@@ -48,6 +48,14 @@ bench-synthetic: build needs-git
 
 bench-linux: build needs-git needs-linux
 	$(GO) run ./bench/linux
+
+# The large sizes of what make test runs small: what docs/reliability.md counts. About half an hour on two cores.
+KILLS ?= 1000
+torture: needs-git
+	$(GO) test ./internal/cli -run TestKills -count=1 -timeout 60m -v -kills $(KILLS)
+	$(GO) test ./internal/vfs ./internal/store -count=1
+	$(GO) test ./internal/repo -count=1 -timeout 120m -run 'Fault|PowerCut|Dropping|SkippedSync|Damage|Repair' -thorough
+	$(GO) test ./internal/repo -count=1 -timeout 60m -run TestStories -stories 4000 -from 100000
 
 # Every fuzz target for a short time each.
 fuzz:

@@ -42,7 +42,7 @@ unrecorded or replaced, contents that were discarded. Kept are the operations of
 				return err
 			}
 			if a.json {
-				return a.printJSON(jsonGC{res.Before, res.After, a.now().Sub(began).Seconds(), opt.DryRun, newDropped(&res.Dropped)})
+				return a.printJSON(jsonGC{res.Before, res.After, a.now().Sub(began).Seconds(), opt.DryRun, newDropped(&res.Dropped), res.Why})
 			}
 			return a.packed(res, opt.DryRun)
 		},
@@ -66,6 +66,10 @@ func (a *app) packed(res *repo.GCResult, dry bool) error {
 		if err := a.out.printf("%s", text); err != nil || dry {
 			return err
 		}
+	} else if res.Why != "" {
+		if err := a.out.printf("Nothing is dropped: %s.\n", res.Why); err != nil || dry {
+			return err
+		}
 	} else if dry {
 		return a.out.printf("Nothing would be dropped.\n")
 	}
@@ -81,6 +85,7 @@ type jsonGC struct {
 	Seconds float64     `json:"seconds"`
 	DryRun  bool        `json:"dry_run"`
 	Dropped jsonDropped `json:"dropped"`
+	Why     string      `json:"why,omitempty"`
 }
 
 type jsonDropped struct {

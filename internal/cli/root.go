@@ -76,7 +76,7 @@ There is no staging area: oxy commit records everything that changed.`,
 			root.AddCommand(v)
 		}
 	}
-	add(groupStart, initCommand(a), gitCommand(a), configCommand(a))
+	add(groupStart, initCommand(a), gitCommand(a), hgCommand(a), configCommand(a))
 	add(groupLook, statusCommand(a), diffCommand(a), logCommand(a), showCommand(a), blameCommand(a), catCommand(a), filesCommand(a),
 		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a), conflictsCommand(a))
 	add(groupRecord, commitCommand(a), amendCommand(a), rewordCommand(a), squashCommand(a), splitCommand(a), signCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
@@ -84,7 +84,7 @@ There is no staging area: oxy commit records everything that changed.`,
 	add(groupShare, cloneCommand(a), pullCommand(a), pushCommand(a), fetchCommand(a), remoteCommand(a), bundleCommand(a), serveCommand(a))
 	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
 	add(groupUndo, discardCommand(a), unrecordCommand(a), rollbackCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
-	add(groupSelf, gcCommand(a), duCommand(a), upgradeCommand(a), fsckCommand(a), verifyCommand(a), versionCommand(a))
+	add(groupSelf, gcCommand(a), duCommand(a), upgradeCommand(a), fsckCommand(a), verifyCommand(a), debugCommand(a), versionCommand(a))
 	help := helpCommand()
 	help.GroupID = groupSelf
 	root.SetHelpCommand(help)

@@ -66,7 +66,6 @@ const (
 func (r *Repo) Fsck(ctx context.Context, o FsckOptions) (*FsckResult, error) {
 	for again := false; ; again = true {
 		c := &checker{r: r, ctx: ctx, bad: map[change.Hash]bool{}}
-		c.reach.New = func() any { return r.newReach() }
 		if err := c.run(o); err != nil {
 			return nil, err
 		}
@@ -95,7 +94,7 @@ func (c *checker) run(o FsckOptions) error {
 	trees := make(chan error, 1)
 	go func() { trees <- c.trees() }()
 	err := c.log(o)
-	for _, step := range []func() error{c.changes, c.states, c.ops, c.signatures} {
+	for _, step := range []func() error{c.changes, c.covered, c.states, c.ops, c.signatures} {
 		if err == nil {
 			err = step()
 		}
@@ -108,11 +107,10 @@ func (c *checker) run(o FsckOptions) error {
 
 // checker collects what Fsck finds.
 type checker struct {
-	r   *Repo
-	ctx context.Context
-	bad map[change.Hash]bool // contents that cannot be had; only read once the log was gone through
-
-	reach sync.Pool // of *reach
+	r      *Repo
+	ctx    context.Context
+	bad    map[change.Hash]bool // contents that cannot be had; only read once the log was gone through
+	beside []uint64             // what changes name beside their dependencies: number named and number, of 32 bits each; guarded by mu
 
 	mu    sync.Mutex // guards res and found
 	res   FsckResult

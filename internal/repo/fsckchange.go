@@ -93,36 +93,6 @@ func (c *checker) named(n uint32, ch *change.Change) error {
 	return nil
 }
 
-// covers checks that what a change's ops and hunks name lies in its past: whoever has the change then has that, too. ch is
-// bound.
-func (c *checker) covers(n uint32, ch *change.Change) error {
-	named := make([]uint32, 0, len(ch.Others)+1)
-	for _, id := range ch.Others {
-		if m, ok := c.r.store.FindChange(id); ok {
-			named = append(named, m)
-		}
-	}
-	if !ch.Undoes.IsZero() {
-		m, ok := c.r.store.FindChange(ch.Undoes)
-		if !ok {
-			return fmt.Errorf("change %s, which it undoes, is missing", ch.Undoes.Short())
-		}
-		named = append(named, m)
-	}
-	if len(named) == 0 {
-		return nil
-	}
-	h := c.reach.Get().(*reach)
-	defer c.reach.Put(h)
-	defer clear(h.pasts) // what it walked may be all of history
-	for _, m := range named {
-		if m != n && !h.Reaches(n, m) {
-			return fmt.Errorf("it names change %s and does not depend on it", c.r.store.ChangeID(m).Short())
-		}
-	}
-	return nil
-}
-
 // unhashed checks what stands beside a change: each signature is one of this change by the key that it names.
 func unhashed(id change.ID, part []byte) error {
 	entries, err := sign.DecodePart(part)

@@ -13,6 +13,9 @@ import (
 type GCResult struct {
 	Before, After int64
 	Dropped       Dropped
+	// Why, if not empty, is why nothing was dropped: something is kept that names states by numbers in a way unknown to GC, as
+	// what an export to Git has.
+	Why string
 }
 
 // GC packs the repository, and drops what nothing that it keeps leads to. Commands that read meanwhile are not disturbed, those
@@ -29,6 +32,10 @@ func (r *Repo) GC(ctx context.Context, o GCOptions) (*GCResult, error) {
 			return nil, err
 		}
 		k, d, err := r.unreachable(ctx, first)
+		if errors.Is(err, errUnknownKept) {
+			res.Why = err.Error()
+			return nil, nil
+		}
 		res.Dropped = d
 		return k, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -71,6 +72,9 @@ func (r *Repo) unreachable(ctx context.Context, first uint32) (*store.Keep, Drop
 		if err == nil {
 			err = r.keepView(k, v)
 		}
+		if errors.Is(err, errUnknownKept) {
+			return nil, d, err
+		}
 		if err != nil {
 			return nil, d, storeError(err)
 		}
@@ -111,7 +115,9 @@ func (r *Repo) unreachable(ctx context.Context, first uint32) (*store.Keep, Drop
 	if d.Changes+d.States+d.Contents == 0 {
 		return nil, Dropped{}, nil
 	}
-	k.View = func(_ uint32, v *store.View) { renumberKept(v, first) }
+	k.View = func(_ uint32, v *store.View, state func(uint32) (uint32, error)) error {
+		return renumberKept(v, first, state)
+	}
 	return k, d, nil
 }
 
@@ -148,6 +154,9 @@ func (r *Repo) keepView(k *store.Keep, v *store.View) error {
 			k.Blobs[n] = true
 		}
 	}
+	if err := r.keepKept(k, v, keep); err != nil {
+		return err
+	}
 	signed, err := signedHashes(v.Kept[keptSigned])
 	if err != nil {
 		return errors.Join(store.ErrDamaged, err)
@@ -155,10 +164,8 @@ func (r *Repo) keepView(k *store.Keep, v *store.View) error {
 	for _, h := range signed {
 		keep(h)
 	}
-	for _, key := range []string{keptDiscarded, keptMoves} {
-		if b := v.Kept[key]; len(b) == len(change.Hash{}) {
-			keep(change.Hash(b))
-		}
+	if b := v.Kept[keptDiscarded]; len(b) == len(change.Hash{}) {
+		keep(change.Hash(b))
 	}
 	list, err := r.asideOf(v.Kept[keptDiscarded])
 	if err != nil {
@@ -168,6 +175,28 @@ func (r *Repo) keepView(k *store.Keep, v *store.View) error {
 		keep(list[i].Hash)
 		if len(list[i].Left) == len(change.Hash{}) {
 			keep(change.Hash(list[i].Left))
+		}
+	}
+	return nil
+}
+
+// errUnknownKept says that a view keeps what may speak of states or contents by ways that GC does not know.
+var errUnknownKept = errors.New("a view keeps what gc does not know")
+
+// keptGitRefs is what the Git bridge keeps of refs: a content that names no number.
+const keptGitRefs = "git refs"
+
+// keepKept marks what the values that a view keeps speak of. A key that is not known here ends all dropping.
+func (r *Repo) keepKept(k *store.Keep, v *store.View, keep func(change.Hash)) error {
+	for key, b := range v.Kept {
+		switch {
+		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded:
+		case key == keptGitRefs && len(b) == len(change.Hash{}):
+			keep(change.Hash(b))
+		case strings.HasPrefix(key, trackPrefix) && len(b) == 4 && binary.BigEndian.Uint32(b) < uint32(len(k.States)):
+			k.States[binary.BigEndian.Uint32(b)] = true
+		default:
+			return fmt.Errorf("%w: %q", errUnknownKept, key)
 		}
 	}
 	return nil
@@ -193,9 +222,9 @@ func (r *Repo) keepContents(k *store.Keep, n uint32) error {
 	return nil
 }
 
-// renumberKept makes what a view says of operations right once those before first are gone. An undo or a redo that reached
-// back beyond them is an operation like any other then.
-func renumberKept(v *store.View, first uint32) {
+// renumberKept makes what a view says of operations and states right once those before first are gone. An undo or a redo that
+// reached back beyond them is an operation like any other then.
+func renumberKept(v *store.View, first uint32, state func(uint32) (uint32, error)) error {
 	for _, key := range []string{keptUndo, keptRedo} {
 		b, ok := v.Kept[key]
 		if !ok {
@@ -208,6 +237,17 @@ func renumberKept(v *store.View, first uint32) {
 		}
 		v.Kept[key] = binary.AppendUvarint(nil, n-uint64(first))
 	}
+	for key, b := range v.Kept {
+		if !strings.HasPrefix(key, trackPrefix) {
+			continue
+		}
+		n, err := state(binary.BigEndian.Uint32(b))
+		if err != nil {
+			return err
+		}
+		v.Kept[key] = binary.BigEndian.AppendUint32(nil, n)
+	}
+	return nil
 }
 
 // afterDropping forgets all that this process and the derived files know by the old numbers, and makes the trees of all

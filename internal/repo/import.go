@@ -42,8 +42,9 @@ type Importer struct {
 	packer *store.Packer
 	grown  map[uint32]*grownState // what may be built on
 	acts   map[state.Act]change.Writes
-	count  int // of changes in the transaction under way
-	bytes  int // of their contents, which stay in memory until then
+	count  int               // of changes in the transaction under way
+	bytes  int               // of their contents, which stay in memory until then
+	moves  map[string]string // see Moves
 
 	Stats ImportStats
 }

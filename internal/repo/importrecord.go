@@ -182,7 +182,7 @@ func (p *importing) find() error {
 		}
 		slices.SortFunc(w.removed, func(a, b state.Entry) int { return state.ComparePaths(a.Path, b.Path) })
 		var err error
-		if added, err = w.pair(added); err != nil {
+		if added, err = w.pair(p.im.moved(w, added)); err != nil {
 			return err
 		}
 	}

@@ -170,7 +170,7 @@ func (w *receiving) take(c *sync.Change, texts *sync.Texts) error {
 	if err := checkNames(c.Change); err != nil {
 		return bad(err)
 	}
-	rec := store.Record{ID: c.ID, Meta: c.Meta, Body: c.Body, Unhashed: c.Unhashed}
+	rec := store.Record{ID: c.ID, Meta: c.Meta, Body: c.Body, Unhashed: soundPart(c.ID, c.Unhashed)}
 	if rec.Texts, err = w.texts(c.Change.Files, texts); err != nil {
 		return bad(err)
 	}

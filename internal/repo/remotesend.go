@@ -46,6 +46,9 @@ func (s *sending) change(n uint32) error {
 	if err != nil {
 		return storeError(err)
 	}
+	if rec.Unhashed, err = s.r.partOf(rec.ID, rec.Unhashed); err != nil {
+		return err
+	}
 	c, err := change.DecodeTrusted(rec.Meta, rec.Body)
 	if err != nil {
 		return err
@@ -79,6 +82,9 @@ func (r *Repo) previewOf(n uint32) (sync.Preview, error) {
 	rec, err := r.store.Change(n)
 	if err != nil {
 		return sync.Preview{}, storeError(err)
+	}
+	if rec.Unhashed, err = r.partOf(rec.ID, rec.Unhashed); err != nil {
+		return sync.Preview{}, err
 	}
 	c, err := change.DecodeTrusted(rec.Meta, rec.Body)
 	if err != nil {

@@ -192,3 +192,26 @@ func FuzzSigned(f *testing.F) {
 		}
 	})
 }
+
+// What a peer attaches to a change and is no signature of it is not kept.
+func TestSoundPart(t *testing.T) {
+	mem := newMem()
+	putKey(t, mem, testKey, 1)
+	s, err := sign.ReadKey(mem, testKey, nil)
+	check(t, err)
+	mine, err := sign.Change(s, change.ID{1})
+	check(t, err)
+	others, err := sign.Change(s, change.ID{2})
+	check(t, err)
+	later := sign.Entry{Kind: 9, Bytes: []byte("of a later oxy")}
+	part, err := sign.EncodePart([]sign.Entry{mine, others, later, {Kind: sign.SSH, Bytes: []byte("none")}})
+	check(t, err)
+	got, err := sign.DecodePart(soundPart(change.ID{1}, part))
+	check(t, err)
+	if len(got) != 2 || !bytes.Equal(got[0].Bytes, mine.Bytes) || got[1].Kind != 9 {
+		t.Errorf("%+v", got)
+	}
+	if p := soundPart(change.ID{1}, []byte{9, 9}); p != nil {
+		t.Errorf("%x", p)
+	}
+}

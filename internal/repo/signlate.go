@@ -56,6 +56,20 @@ func mergeParts(ours, theirs []byte) ([]byte, error) {
 	return sign.EncodePart(sign.MergeParts(a, b))
 }
 
+// soundPart is what of an unhashed part from elsewhere is worth keeping: anybody can make up the rest.
+func soundPart(id change.ID, part []byte) []byte {
+	entries, err := sign.DecodePart(part)
+	if err != nil {
+		return nil
+	}
+	sound := slices.DeleteFunc(entries, func(e sign.Entry) bool { return sign.CheckEntry(id, e) != nil })
+	part, err = sign.EncodePart(sound)
+	if err != nil {
+		return nil
+	}
+	return part
+}
+
 // late reads the signatures that came later, once.
 func (r *Repo) late() (*lateSignatures, error) {
 	v, err := r.view()

@@ -14,8 +14,9 @@ import (
 type Keep struct {
 	FirstOp                uint32
 	States, Changes, Blobs []bool
-	// View is told each view that stays, its states numbered anew, to alter what it keeps; op is its number from now on.
-	View func(op uint32, v *View)
+	// View is told each view that stays, its states numbered anew, to alter what it keeps; op is its number from now on, and
+	// state gives the new number of a state that stays.
+	View func(op uint32, v *View, state func(old uint32) (uint32, error)) error
 }
 
 // ErrRenumbered says that another process dropped old history since this one looked: the numbers that it knows mean other
@@ -326,8 +327,7 @@ func (p *dropPlan) renumber(op uint32, old *View) (*View, error) {
 	if v.Base >= 0 {
 		v.Base = int64(one(uint32(v.Base)))
 	}
-	p.keep.View(op, v)
-	return v, err
+	return v, errors.Join(err, p.keep.View(op, v, p.state.of))
 }
 
 // putOps tells each view anew: in full, or as the difference to the one that the chain asks for, as encodeView does.

@@ -88,7 +88,7 @@ func TestDropOpsWithLongViews(t *testing.T) {
 				return out
 			}
 			k := &Keep{FirstOp: first, States: make([]bool, s.NumStates()), Changes: make([]bool, s.NumChanges()), Blobs: make([]bool, s.NumBlobs()),
-				View: func(uint32, *View) {}}
+				View: func(uint32, *View, func(uint32) (uint32, error)) error { return nil }}
 			var want []told
 			for n := first; n < s.NumOps(); n++ {
 				v, err := s.OpView(n)
@@ -157,7 +157,7 @@ func TestDropRefuses(t *testing.T) {
 	files, err := mem.ReadDir("/r/log")
 	must(t, err)
 	for i := range 5 {
-		k := &Keep{States: []bool{true, true}, Changes: []bool{true, true}, View: func(uint32, *View) {}}
+		k := &Keep{States: []bool{true, true}, Changes: []bool{true, true}, View: func(uint32, *View, func(uint32) (uint32, error)) error { return nil }}
 		switch i {
 		case 0:
 			k.Changes[0] = false

@@ -1,0 +1,56 @@
+package repo
+
+import (
+	"fmt"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/state"
+)
+
+// Moves says, before a version is put, what of its new paths were recorded elsewhere as copies: by the path, where from. Where that
+// path is gone in the version, its file moves. Of the others who moved is found by what they hold.
+func (im *Importer) Moves(from map[string]string) { im.moves = from }
+
+// moved pairs what was added with what was removed as Moves says, and gives what is left of the first.
+func (im *Importer) moved(w *work, added []recorded) []recorded {
+	if len(im.moves) == 0 {
+		return added
+	}
+	gone := make(map[string]int, len(w.removed))
+	for i := range w.removed {
+		gone[w.removed[i].Path] = i
+	}
+	paired := map[int]bool{}
+	var rest []recorded
+	for i := range added {
+		now := &added[i].now
+		k, ok := gone[im.moves[now.path]]
+		if !ok || paired[k] || (w.removed[k].Kind == change.Link) != (now.kind == change.Link) {
+			rest = append(rest, added[i])
+			continue
+		}
+		w.edited = append(w.edited, edited{w.removed[k], now.path})
+		paired[k] = true
+	}
+	var removed []state.Entry
+	for i := range w.removed {
+		if !paired[i] {
+			removed = append(removed, w.removed[i])
+		}
+	}
+	w.removed = removed
+	return rest
+}
+
+// File gives what a state that Step made, and that is not forgotten, has at a path; there is false for nothing.
+func (p *Replay) File(s uint32, path string) (e state.Entry, there bool, content func() ([]byte, error), err error) {
+	g := p.grown[s]
+	if g == nil {
+		return e, false, nil, fmt.Errorf("state %d is not made, or forgotten", s)
+	}
+	if e, there, err = g.tree.Get(path); err != nil {
+		return e, false, nil, fmt.Errorf("read %s: %w", safepath.Quote(path), err)
+	}
+	return e, there, func() ([]byte, error) { return p.r.contentKept(&e) }, nil
+}
