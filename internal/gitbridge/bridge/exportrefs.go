@@ -87,7 +87,7 @@ func (x *exporter) mayMove(list *refs.List, w want, there object.ID) error {
 	}
 	s, ok := x.known.states[there]
 	if !ok {
-		return fmt.Errorf("Git has %s there, which is not here: import it first", there)
+		return fmt.Errorf("what Git has there, %s, is not here: import it first", there)
 	}
 	mine, err := x.r.SetOf(w.state)
 	if err != nil {

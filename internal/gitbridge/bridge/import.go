@@ -223,7 +223,7 @@ func (in *importer) lacks(id object.ID, isNew bool) bool {
 	return in.known.lacked[id]
 }
 
-var errLacked = errors.New("Git itself lacks this blob: a file says so in its place, and the commits are carried")
+var errLacked = errors.New("this blob is lacking in Git itself: a file says so in its place, and the commits are carried")
 
 // commits records all commits that are new.
 func (in *importer) commits(ctx context.Context) error {
