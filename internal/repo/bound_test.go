@@ -3,11 +3,12 @@ package repo
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 )
 
 // Whatever state is asked for, no more than checkpointMin changes, or a quarter as many as there are files, lie between it and a
-// tree that is kept: also once the trees were written anew, and whatever checkpoints were dropped.
+// tree that is kept: also once the trees were written anew or lost, and whatever checkpoints were dropped.
 func TestReadingIsBounded(t *testing.T) {
 	w := born(t)
 	w.commit(t, "first")
@@ -61,4 +62,45 @@ func TestReadingIsBounded(t *testing.T) {
 	})
 	pack(t, w)
 	w.with(t, func(r *Repo) error { bounded(r); return nil })
+	check(t, w.mem.RemoveAll(filepath.Join(memRoot, DirName, "trees")))
+	w.with(t, func(r *Repo) error {
+		put(t, w.mem, "a", "after the loss\n")
+		_, err := r.Commit(context.Background(), CommitOptions{Message: "after the loss", Time: at(5000)})
+		check(t, err)
+		bounded(r)
+		return nil
+	})
+}
+
+// Undoing goes to the tree of before, though the trees were written anew meanwhile and that tree was an old one.
+func TestTreesWrittenAnewKeepTheStateBefore(t *testing.T) {
+	w := born(t)
+	w.commit(t, "first")
+	ctx := context.Background()
+	w.with(t, func(r *Repo) error {
+		v, err := r.view()
+		check(t, err)
+		before := baseOf(v)
+		for i := range 2 * recentTrees { // none of these trees is the one before
+			put(t, w.mem, "a", fmt.Sprint(i, "\n"))
+			if _, err := r.Commit(ctx, CommitOptions{Message: fmt.Sprint(i), Time: at(int64(100 + i))}); err != nil {
+				return err
+			}
+			if _, err := r.Undo(ctx); err != nil {
+				return err
+			}
+		}
+		tx, err := r.begin()
+		check(t, err)
+		tx.view.Bookmarks = nil
+		tx.view.Base = -1
+		next, err := r.compact(tx.view, tx.old)
+		check(t, err)
+		r.blocks = next
+		if _, ok, err := next.Root(before); err != nil || !ok {
+			t.Errorf("the tree of the state before is gone: %v", err)
+		}
+		r.dropUnacknowledged()
+		return tx.Abort()
+	})
 }

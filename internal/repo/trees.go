@@ -72,8 +72,8 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 	if s == NoState {
 		return b.Tree(state.Root{}), nil
 	}
-	var steps []uint32 // states to replay, last first
-	base := b.Tree(state.Root{})
+	var steps []uint32                    // states to replay, last first
+	base, from := b.Tree(state.Root{}), 0 // how many changes made it
 	for at := s; ; {
 		root, ok, err := b.Root(at)
 		if err != nil {
@@ -81,6 +81,14 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 		}
 		if ok {
 			base = b.Tree(root.Root)
+			if len(steps) == 0 { // perhaps one that the store has not taken over yet
+				return base, nil
+			}
+			st, err := r.store.State(at)
+			if err != nil {
+				return state.Tree{}, storeError(err)
+			}
+			from = int(st.Pos)
 			break
 		}
 		steps = append(steps, at)
@@ -93,17 +101,22 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 		}
 		at = uint32(st.Parent)
 	}
-	if len(steps) == 0 {
-		return base, nil
-	}
 	done := r.opt.Timings.Phase("replay")
-	t, err := r.replay(base, steps)
-	if err != nil {
-		return state.Tree{}, err
+	defer done(0)
+	tree, replayed := base, from
+	for len(steps) > 0 {
+		// Trees on the way bound what an older state costs next time. The first of them lie close together, so that states
+		// that part early on share the pages of what they have in common too.
+		n := min(len(steps), treesApart(tree.Root().Count), max(1, replayed))
+		replayed += n
+		here := len(steps) - n
+		if tree, err = r.replay(tree, steps[here:]); err != nil {
+			return state.Tree{}, err
+		}
+		b.PutRoot(state.StateRoot{State: steps[here], Root: tree.Root()})
+		steps = steps[:here]
 	}
-	b.PutRoot(state.StateRoot{State: s, Root: t.Root()})
-	done(0)
-	return t, nil
+	return tree, nil
 }
 
 // replay makes a tree from one of an earlier state and the steps since, last first.

@@ -32,6 +32,7 @@ type tx struct {
 	*store.Tx
 	r      *Repo
 	view   *store.View // to alter
+	old    *store.View // as it was before
 	made   []made      // the changes put here, by number
 	before uint32      // the state that the working copy stood on
 	sign   Signing     // whether its changes are signed
@@ -75,12 +76,12 @@ func (r *Repo) begin() (*tx, error) {
 	if err = errors.Join(err, viewErr); err != nil {
 		return nil, errors.Join(storeError(err), t.Abort())
 	}
-	v = v.Clone()
+	old, v := v, v.Clone()
 	delete(v.Kept, keptUndo)
 	delete(v.Kept, keptRedo)
 	delete(v.Kept, keptMoves)
 	delete(v.Kept, keptDiscarded)
-	return &tx{Tx: t, r: r, view: v, before: baseOf(v), hint: r.store.Hint()}, nil
+	return &tx{Tx: t, r: r, view: v, old: old, before: baseOf(v), hint: r.store.Hint()}, nil
 }
 
 // commit acknowledges the transaction: after it, whatever else fails, the operation is done.
@@ -154,7 +155,8 @@ func (t *tx) flushTrees() ([]byte, error) {
 		return t.hint, nil
 	}
 	if b.ShouldCompact() && !r.stale {
-		if next, err := r.compact(t.view); err == nil {
+		// The states before it too: undoing is a person's next step, and their trees may have been written long ago.
+		if next, err := r.compact(t.view, t.old); err == nil {
 			r.blocks = next
 			b = next
 		}
@@ -173,10 +175,10 @@ func (t *tx) flushTrees() ([]byte, error) {
 }
 
 // compact writes a new generation with the trees that are worth keeping.
-func (r *Repo) compact(v *store.View) (*state.Blocks, error) {
+func (r *Repo) compact(views ...*store.View) (*state.Blocks, error) {
 	done := r.opt.Timings.Phase("compact trees")
 	defer done(0)
-	keep, err := r.worthKeeping(v)
+	keep, err := r.worthKeeping(views)
 	if err != nil {
 		return nil, err
 	}
@@ -195,29 +197,35 @@ const (
 	checkpointMin   = 256
 )
 
+// treesApart is how many changes lie between the trees that are kept of a state with so many files.
+func treesApart(files uint64) int { return max(checkpointMin, int(files/checkpointShare)) }
+
 // recentTrees is how many of the latest trees stay: going a few changes back and undoing are a person's daily moves, and
 // those trees share nearly all with the last.
 const recentTrees = 16
 
 // worthKeeping lists the states whose trees stay: the bookmarks', the working copy's, checkpoints, and of the others one
 // every so many changes.
-func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
+func (r *Repo) worthKeeping(views []*store.View) ([]uint32, error) {
 	roots, err := r.blocks.Roots()
 	if err != nil {
 		return nil, err
 	}
-	named := map[uint32]bool{baseOf(v): true}
+	named := map[uint32]bool{}
 	for _, root := range roots[:min(len(roots), recentTrees)] {
 		named[root.State] = true
 	}
 	for s := range r.frontier {
 		named[s] = true
 	}
-	for _, s := range v.Bookmarks {
-		named[s] = true
-	}
-	for _, s := range v.Checkpoints {
-		named[s] = true
+	for _, v := range views {
+		named[baseOf(v)] = true
+		for _, s := range v.Bookmarks {
+			named[s] = true
+		}
+		for _, s := range v.Checkpoints {
+			named[s] = true
+		}
 	}
 	type at struct {
 		state uint32
@@ -234,7 +242,7 @@ func (r *Repo) worthKeeping(v *store.View) ([]uint32, error) {
 		files = max(files, root.Root.Count)
 	}
 	slices.SortFunc(all, func(a, b at) int { return int(int64(a.pos) - int64(b.pos)) })
-	apart := max(checkpointMin, files/checkpointShare)
+	apart := uint64(treesApart(files))
 	var keep []uint32
 	last := uint64(0)
 	for _, a := range all {

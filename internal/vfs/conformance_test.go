@@ -138,6 +138,21 @@ var conformance = []struct{ name, steps string }{
 		@b mv moved ../b/moved/in -> invalid
 		mv b/moved/h2 q/r -> missing
 		@b mv .. x -> bad name`},
+	{"exchanges", `
+		mkdir a
+		write a/f F
+		write a/g G
+		@a swap f g
+		cat a/f -> G
+		cat a/g -> F
+		@a swap f f
+		@a swap f q -> missing
+		@a swap q f -> missing
+		@a swap f ../a -> bad name
+		@a swap .. f -> bad name
+		@a rm f
+		ls a -> g
+		cat a/g -> F`},
 	{"modes", `
 		write f x
 		mkdir d

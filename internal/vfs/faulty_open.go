@@ -176,6 +176,13 @@ func (d *faultyDir) Rename(from string, to Dir, name string) error {
 	return d.Dir.Rename(from, to, name)
 }
 
+func (d *faultyDir) Exchange(a, b string) error {
+	if err := d.check(true, "exchange", a); err != nil {
+		return err
+	}
+	return d.Dir.Exchange(a, b)
+}
+
 func (d *faultyDir) Chmod(name string, perm fs.FileMode) error {
 	if err := d.check(true, "chmod", name); err != nil {
 		return err

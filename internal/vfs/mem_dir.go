@@ -183,6 +183,22 @@ func (d *memDir) Rename(from string, to Dir, name string) error {
 	return nil
 }
 
+func (d *memDir) Exchange(a, b string) error {
+	d.mem.mu.Lock()
+	defer d.mem.mu.Unlock()
+	x, err := d.place(a)
+	if err == nil {
+		var y place
+		if y, err = d.place(b); err == nil {
+			err = d.mem.exchange(x, y)
+		}
+	}
+	if err != nil {
+		return &os.LinkError{Op: "exchange", Old: filepath.Join(d.name, a), New: filepath.Join(d.name, b), Err: err}
+	}
+	return nil
+}
+
 func (d *memDir) Chmod(name string, perm fs.FileMode) error {
 	return d.there("chmod", name, func(at place) error {
 		if at.node.kind == KindLink {

@@ -4,6 +4,7 @@ package vfs
 type nameOp struct {
 	from, to name   // a create has no from, a remove no to
 	node     *inode // what the names stand for
+	back     *inode // of an exchange: what from stands for afterwards
 	gone     *inode // a directory that had to be empty to be removed or replaced
 	wanted   bool   // a directory of it was synced; it waits for another that it depends on
 }
@@ -20,6 +21,9 @@ func (o *nameOp) apply(namesOf func(dir *inode) map[string]*inode) {
 	}
 	if o.to.dir != nil {
 		namesOf(o.to.dir)[o.to.name] = o.node
+	}
+	if o.back != nil {
+		namesOf(o.from.dir)[o.from.name] = o.back
 	}
 }
 

@@ -201,6 +201,21 @@ func (m *Mem) rename(from, to place) error {
 	return nil
 }
 
+// exchange makes two names of one directory change places.
+func (m *Mem) exchange(a, b place) error {
+	if a.node == nil || b.node == nil || a.dir.parent == nil {
+		return syscall.ENOENT
+	}
+	if a.node == b.node {
+		return nil
+	}
+	a.dir.names[a.name], a.dir.names[b.name] = b.node, a.node
+	t := m.now()
+	a.dir.mtime, a.node.ctime, b.node.ctime = t, t, t
+	m.pending = append(m.pending, &nameOp{from: name{a.dir, a.name}, to: name{b.dir, b.name}, node: a.node, back: b.node})
+	return nil
+}
+
 // isAbove tells whether dir is or lies beneath above.
 func isAbove(above, dir *inode) bool {
 	for ; dir != nil; dir = dir.parent {

@@ -3,6 +3,7 @@
 package vfs
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -126,6 +127,10 @@ func (d *osDir) remove(op, name string, dir bool) error {
 		return d.fail(op, name, syscall.EISDIR)
 	}
 	return d.root.Remove(name)
+}
+
+func (d *osDir) Exchange(a, b string) error {
+	return &os.LinkError{Op: "exchange", Old: d.path(a), New: d.path(b), Err: errors.ErrUnsupported}
 }
 
 func (d *osDir) Rename(from string, to Dir, name string) error {

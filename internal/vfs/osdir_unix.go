@@ -125,6 +125,18 @@ func (d *osDir) Rename(from string, to Dir, name string) error {
 	return nil
 }
 
+func (d *osDir) Exchange(a, b string) error {
+	for _, name := range []string{a, b} {
+		if !isElement(name) {
+			return d.fail("exchange", name, ErrName)
+		}
+	}
+	if err := retry(func() error { return exchange(d.fd, a, b) }); err != nil {
+		return &os.LinkError{Op: "exchange", Old: d.path(a), New: d.path(b), Err: err}
+	}
+	return nil
+}
+
 // act runs a call that concerns one entry.
 func (d *osDir) act(op, name string, call func() error) error {
 	if !isElement(name) {

@@ -130,6 +130,12 @@ func (s *script) dir(d Dir, path, cmd string, args []string) (string, error) {
 		return "", d.Symlink(name, args[1])
 	case "readlink":
 		return d.Readlink(name)
+	case "swap":
+		err := d.Exchange(name, args[1])
+		if _, plain := s.fsys.(osFS); plain && errors.Is(err, errors.ErrUnsupported) {
+			s.t.Skip("this file system cannot exchange names")
+		}
+		return "", err
 	case "rm":
 		return "", d.Remove(name)
 	case "rmdir":

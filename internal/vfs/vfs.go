@@ -79,6 +79,10 @@ type Dir interface {
 	Rmdir(name string) error
 	// Rename moves an entry, replacing what is there.
 	Rename(from string, to Dir, name string) error
+	// Exchange makes two names of the directory change places, at once. The error is errors.ErrUnsupported where the system
+	// or the file system cannot. Unlike a Rename over a file it waits for no content on any file system: after a power
+	// cut either name may stand for less than was written and not synced.
+	Exchange(a, b string) error
 	Chmod(name string, perm fs.FileMode) error
 }
 

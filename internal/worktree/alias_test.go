@@ -34,6 +34,7 @@ func (d foldingDir) Rmdir(name string) error  { return d.Dir.Rmdir(d.real(name))
 func (d foldingDir) Rename(from string, to vfs.Dir, name string) error {
 	return d.Dir.Rename(d.real(from), to.(foldingDir).Dir, to.(foldingDir).real(name))
 }
+func (d foldingDir) Exchange(a, b string) error { return d.Dir.Exchange(d.real(a), d.real(b)) }
 
 func TestNamesThatDifferInCaseOnly(t *testing.T) {
 	b := newMem(t)

@@ -340,3 +340,25 @@ func overlaps(t tree, p string) bool {
 	}
 	return false
 }
+
+// plainDir is of a file system that cannot exchange names.
+type plainDir struct{ vfs.Dir }
+
+func (d plainDir) OpenDir(name string) (vfs.Dir, error) {
+	sub, err := d.Dir.OpenDir(name)
+	return plainDir{sub}, err
+}
+func (d plainDir) Rename(from string, to vfs.Dir, name string) error {
+	return d.Dir.Rename(from, to.(plainDir).Dir, name)
+}
+func (plainDir) Exchange(string, string) error { return errors.ErrUnsupported }
+
+func TestReplacingWhereNamesCannotBeExchanged(t *testing.T) {
+	b := newMem(t)
+	b.recorded(tree{})
+	b.root = plainDir{b.root}
+	one, two := tree{"a": text("1"), "d/b": text("1")}, tree{"a": text("2"), "d/b": text("2")}
+	b.must(b.apply(tree{}, one, ApplyOptions{}))
+	b.must(b.apply(one, two, ApplyOptions{}))
+	b.wantFiles(two)
+}

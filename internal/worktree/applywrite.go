@@ -122,10 +122,23 @@ func (w *applier) place(d vfs.Dir, j *job) error {
 	if _, err := w.stillSeen(d, j); err != nil {
 		return errors.Join(err, d.Remove(temp))
 	}
-	if err := d.Rename(temp, d, name); err != nil {
+	if err := replace(d, temp, name); err != nil {
 		return errors.Join(err, d.Remove(temp))
 	}
 	return nil
+}
+
+// replace puts a new file in the place of an old one. The name always stands for one of the two. Ext4 sends a file that is
+// renamed over another to the disk at once, which takes as long as all else of a checkout: so they change places.
+func replace(d vfs.Dir, temp, name string) error {
+	err := d.Exchange(temp, name)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return d.Rename(temp, d, name)
+	}
+	if err != nil {
+		return err
+	}
+	return d.Remove(temp)
 }
 
 // create makes a new file or link with the content. After an error it is gone again.
