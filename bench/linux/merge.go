@@ -109,7 +109,7 @@ func (s *side) importBranch(name string, files []string) error {
 
 // recordBranch gives oxy the same bookmark by as many commits.
 func (s *side) recordBranch(name string, files []string) error {
-	for _, args := range [][]string{s.main, {"bookmark", "--force", name}, s.to(name)} {
+	for _, args := range [][]string{s.main, {"bookmark", "--move", name}, s.to(name)} {
 		if _, err := s.tool.Run(s.root, args...); err != nil {
 			return err
 		}
