@@ -10,20 +10,25 @@ import (
 )
 
 func gitVerifyCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "verify",
+	var all bool
+	c := &cobra.Command{
+		Use:   "verify [--all | REV…]",
 		Short: "Prove that what was imported is what Git has",
 		Long: `For each commit that was imported, make the files again from the changes alone, compute Git's own ids of them, of the
-trees, the commit and the annotated tags, and compare. The exit code is 1 when one is not what it was.`,
-		Example: `  oxy git verify`,
-		Args:    nothing,
-		RunE: func(*cobra.Command, []string) error {
+trees, the commit and the annotated tags, and compare. With REV, which may be a commit's id in Git, only the commits that
+this revision has, and what they stand on. The exit code is 1 when one is not what it was.`,
+		Example: `  oxy git verify
+  oxy git verify main`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if all && len(args) > 0 {
+				return usage("git verify", "git verify takes --all or revisions, not both")
+			}
 			r, err := a.open()
 			if err != nil {
 				return err
 			}
 			began := a.now()
-			v, err := bridge.Verify(a.interruptible(), r, a.gitProgress())
+			v, err := bridge.Verify(a.interruptible(), r, args, a.gitProgress())
 			if err != nil {
 				return err
 			}
@@ -64,4 +69,6 @@ trees, the commit and the annotated tags, and compare. The exit code is 1 when o
 			return bad
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "all that was imported or exported, as without a revision")
+	return c
 }

@@ -85,7 +85,7 @@ func (im *Importer) begin() error {
 		return err
 	}
 	im.t, im.count, im.bytes = t, 0, 0
-	im.packer, im.r.shared = t.Packer(), im.r.ownReach()
+	im.packer, im.r.shared = t.Packer(), im.r.keptReach()
 	im.r.writing = true
 	if _, err := im.r.openBlocks(); err != nil {
 		return err

@@ -28,7 +28,7 @@ const replayedBytes = 64 << 20
 func (r *Repo) NewReplay(ctx context.Context) (*Replay, error) {
 	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves(), touched: map[uint32][]change.FileID{}}
 	of.kept.rendering = true
-	of.shared = of.ownReach()
+	of.shared = of.keptReach()
 	p := &Replay{r: of, ctx: ctx, grown: map[uint32]*grownState{}, next: 1}
 	if err := of.fs.MkdirAll(r.dir, 0o777); err != nil {
 		return nil, err

@@ -87,6 +87,24 @@ func (r *Repo) newReach() *reach {
 // maxSharedPasts is how many pasts an import keeps, of some KiB each in a history of 100 000 changes.
 const maxSharedPasts = 4096
 
+// keptReach is a reach for many questions: it reads what a change depends on once.
+func (r *Repo) keptReach() *reach {
+	h := r.ownReach()
+	read, kept := h.deps, make([][]uint32, r.store.NumChanges())
+	h.deps = func(n uint32) []uint32 {
+		if uint64(n) >= uint64(len(kept)) {
+			return read(n)
+		}
+		if kept[n] == nil {
+			if kept[n] = slices.Clone(read(n)); kept[n] == nil { // what it gives may lie in a file that is mapped for a while
+				kept[n] = []uint32{}
+			}
+		}
+		return kept[n]
+	}
+	return h
+}
+
 func (r *Repo) ownReach() *reach {
 	first := r.store.NumChanges()
 	return &reach{pasts: map[uint32]*past{}, deps: func(n uint32) []uint32 {

@@ -42,5 +42,5 @@ func (j *judge) value(d *Deed, reg register) act {
 	if reg == regBody && d.Did.Writes&change.WritesBody == 0 {
 		reg = regEdit
 	}
-	return act{d, reg}
+	return act{Deed: d, reg: reg}
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -30,6 +31,7 @@ type Deed struct {
 type act struct {
 	*Deed
 	reg register
+	at  int // among all acts
 }
 
 type register uint8
@@ -153,6 +155,17 @@ func Judge(deeds []Deed, past Past) *Verdict {
 	return v
 }
 
+// answers is what was found of an act, of its register and of existence.
+type answers struct{ reg, life answer }
+
+type answer uint8
+
+const (
+	unasked answer = iota
+	yes
+	no
+)
+
 type judge struct {
 	past    Past
 	deeds   []Deed
@@ -161,6 +174,7 @@ type judge struct {
 	removed []act           // of these, that say the file does not exist
 	live    map[uint32]bool // of each change of the deeds
 	undoers map[uint32][]uint32
+	found   []answers // of each act, what is settled
 	// plain: nobody ever said that the file is gone and no body was written beside its first: edits decide nothing.
 	plain bool
 }
@@ -170,7 +184,7 @@ func (j *judge) sort() {
 	j.undoers = map[uint32][]uint32{}
 	j.plain = true
 	add := func(d *Deed, reg register) {
-		a := act{d, reg}
+		a := act{d, reg, len(j.acts)}
 		j.acts = append(j.acts, a)
 		if a.dead() || a.reg == regGone || a.reg == regBody && (d.Undoes || !d.Adds) {
 			j.plain = false
@@ -194,6 +208,7 @@ func (j *judge) sort() {
 			add(d, regEdit)
 		}
 	}
+	j.found = make([]answers, len(j.acts))
 	for _, a := range j.acts {
 		if a.reg != regEdit {
 			j.ops = append(j.ops, a)
@@ -226,16 +241,29 @@ func (j *judge) knew(c, a uint32) bool {
 
 // settled reports whether a later op settles what a says: of existence one that says otherwise, of a register an op on it.
 func (j *judge) settled(a act, life bool) bool {
+	of := &j.found[a.at].reg
+	if life {
+		of = &j.found[a.at].life
+	}
+	if *of == unasked {
+		if *of = no; j.settler(a, life) {
+			*of = yes
+		}
+	}
+	return *of == yes
+}
+
+// settler looks for an op that settles what a says, from the next one on: of a long row each knows the one before, and asking the last
+// one would walk down its whole past.
+func (j *judge) settler(a act, life bool) bool {
 	by := j.ops
 	if life && a.dead() {
 		by = j.acts
 	} else if life {
 		by = j.removed
 	}
-	for _, b := range slices.Backward(by) {
-		if b.Change <= a.Change {
-			break
-		}
+	from, _ := slices.BinarySearchFunc(by, a.Change+1, func(b act, c uint32) int { return cmp.Compare(b.Change, c) })
+	for _, b := range by[from:] {
 		if b.Undoes || !j.live[b.Change] {
 			continue
 		}
@@ -299,29 +327,52 @@ func (j *judge) clash(a, b act) Disputed {
 	return kind
 }
 
-// pairs lists the clashing acts of concurrent live changes that nothing settled, once for two changes.
+// pairs lists the clashing acts of concurrent live changes that nothing settled, once for two changes. Of a row of thousands nearly all
+// are settled: these are left out first.
 func (j *judge) pairs() (out []Pair) {
-	for i, o := range j.acts {
-		of := j.ops // two edits never clash here: the weave says what they do
-		if o.reg != regEdit {
-			of = j.acts[:i]
+	var open, edits, dead, alive []act
+	for _, a := range j.acts {
+		if !j.live[a.Change] {
+			continue
 		}
-		for _, p := range of {
-			a, b := o, p
-			if a.Change > b.Change {
-				a, b = b, a
+		if _, ok := a.on(); ok && !a.dead() && !j.settled(a, false) {
+			if a.reg == regEdit {
+				edits = append(edits, a)
+			} else {
+				open = append(open, a)
 			}
-			if a.Change == b.Change || !j.live[a.Change] || !j.live[b.Change] {
-				continue
-			}
-			kind := j.clash(a, b)
-			if kind == 0 || j.past.Reaches(b.Change, a.Change) {
-				continue
-			}
-			if life := kind == DisputedLife; j.settled(a, life) || j.settled(b, life) {
-				continue
-			}
+		}
+		if len(j.removed) == 0 || j.settled(a, true) {
+			continue
+		}
+		if a.dead() {
+			dead = append(dead, a)
+		} else {
+			alive = append(alive, a)
+		}
+	}
+	add := func(a, b act) {
+		if a.Change > b.Change {
+			a, b = b, a
+		}
+		if a.Change == b.Change {
+			return
+		}
+		if kind := j.clash(a, b); kind != 0 && !j.past.Reaches(b.Change, a.Change) {
 			out = append(out, Pair{a.Change, b.Change, kind})
+		}
+	}
+	for i, a := range open {
+		for _, b := range open[:i] {
+			add(a, b)
+		}
+		for _, b := range edits { // what two edits do beside each other the weave says
+			add(a, b)
+		}
+	}
+	for _, a := range dead {
+		for _, b := range alive {
+			add(a, b)
 		}
 	}
 	return mergePairs(out)

@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -130,29 +131,58 @@ func (a *applier) apply(p Patch) error {
 	w.Sources = slices.Insert(w.Sources, k, p.Source)
 	w.acts = slices.Insert(w.acts, k, did)
 	w.odd = w.odd || did.restores || did.undo != nil
+	met := false
 	if a.meets {
-		if err := a.twins(k); err != nil {
+		var err error
+		if met, err = a.twins(k); err != nil {
 			return err
 		}
 	}
-	if err := w.settle(); err != nil {
-		return err
+	switch {
+	case !w.odd || !met && w.turnsOnlyItsOwn(p):
+		if a.h != nil || w.odd {
+			w.join()
+		}
+		return nil
+	default:
+		return w.settle()
 	}
-	if a.h != nil {
-		w.join()
-	}
-	return nil
 }
 
-// twins finds what the change inserted as others did that it does not know of.
-func (a *applier) twins(k int) error {
+// turnsOnlyItsOwn tells of a patch, which is in the weave and made no twins, that no run shows or ceases to by it but what it inserts
+// and deletes: these kill and hang tell already. For it counts, nothing that is there takes its deletions back, and
+// of twins it deletes all or none.
+func (w *Weave) turnsOnlyItsOwn(p Patch) bool {
+	if p.Undoes != nil {
+		return false
+	}
+	var del []change.Stretch
+	for i := range p.Hunks {
+		if len(p.Hunks[i].Res) > 0 {
+			return false
+		}
+		if len(w.twins) > 0 {
+			del = append(del, p.Hunks[i].Del...)
+		}
+	}
+	if len(del) == 0 {
+		return true
+	}
+	slices.SortFunc(del, func(a, b change.Stretch) int {
+		return cmp.Or(cmp.Compare(a.Change, b.Change), cmp.Compare(a.Off, b.Off))
+	})
+	return !slices.ContainsFunc(w.twins, func(t twins) bool { return t.split(del) })
+}
+
+// twins finds what the change inserted as others did that it does not know of, and tells whether there is any.
+func (a *applier) twins(k int) (found bool, err error) {
 	var own []hunk
 	if err := a.w.eachHunk(k, func(h hunk) {
 		if h.inserts() {
 			own = append(own, h)
 		}
 	}); err != nil || len(own) == 0 {
-		return err
+		return false, err
 	}
 	u := uniter{of: map[change.Pos]int{}}
 	for i := range a.w.Sources {
@@ -167,12 +197,12 @@ func (a *applier) twins(k int) error {
 				}
 			}
 		}); err != nil {
-			return err
+			return false, err
 		}
 		for _, pair := range alike {
 			found, err := twinsOf(&pair[0], &pair[1], a.h)
 			if err != nil {
-				return err
+				return false, err
 			}
 			for _, t := range found {
 				u.add(t)
@@ -180,14 +210,14 @@ func (a *applier) twins(k int) error {
 		}
 	}
 	if len(u.all) == 0 {
-		return nil
+		return false, nil
 	}
 	for _, t := range a.w.twins {
 		u.add(t)
 	}
 	a.w.twins = u.sorted(a.h)
 	a.w.odd = true
-	return nil
+	return true, nil
 }
 
 // Clone gives a copy that can be changed on its own.

@@ -19,6 +19,40 @@ func (t twins) index(c, off uint32) int {
 	return slices.IndexFunc(t.at, func(p change.Pos) bool { return p.Change == c && p.Off <= off && off-p.Off < t.len })
 }
 
+// split tells whether of the twins some are among stretches, ascending, where others are not.
+func (t twins) split(of []change.Stretch) bool {
+	var first, other []change.Stretch
+	for i, m := range t.at {
+		parts := &other
+		if i == 0 {
+			parts = &first
+		}
+		*parts = t.within(m, of, (*parts)[:0])
+		if i > 0 && !slices.Equal(first, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// within appends which parts of one of the twins, by how far into it they lie, are among stretches.
+func (t twins) within(m change.Pos, of []change.Stretch, parts []change.Stretch) []change.Stretch {
+	at, _ := slices.BinarySearchFunc(of, m, func(s change.Stretch, m change.Pos) int {
+		if s.Change == m.Change && s.Off+s.Len > m.Off {
+			return 1
+		}
+		return cmp.Or(cmp.Compare(s.Change, m.Change), -1)
+	})
+	for _, s := range of[at:] {
+		if s.Change != m.Change || s.Off >= m.Off+t.len {
+			break
+		}
+		from, to := max(s.Off, m.Off)-m.Off, min(s.Off+s.Len, m.Off+t.len)-m.Off
+		parts = appendStretch(parts, change.Stretch{Off: from, Len: to - from})
+	}
+	return parts
+}
+
 func (w *Weave) hasTwins(s change.Stretch) bool {
 	return slices.ContainsFunc(w.twins, func(t twins) bool { return t.index(s.Change, s.Off) >= 0 })
 }

@@ -55,7 +55,7 @@ func TestRealHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%+v", rep)
-	v, err := Verify(ctx, r, &counter{t: t})
+	v, err := Verify(ctx, r, nil, &counter{t: t})
 	if err != nil || len(v.Faults) > 0 {
 		t.Fatal(v, err)
 	}

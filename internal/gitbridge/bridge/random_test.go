@@ -228,7 +228,7 @@ func take(t *testing.T, r *repo.Repo, git *gittest.Repo) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := Verify(context.Background(), r, silent{})
+	v, err := Verify(context.Background(), r, nil, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/gitbridge/object"
 	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/state"
 )
 
 // Verified tells what was proved.
@@ -73,16 +75,23 @@ func formatOf(r *repo.Repo) (f object.Format, err error) {
 	return f, err
 }
 
-// Verify makes the trees of all states that were imported or exported again from their changes, and from these Git's own ids of
-// trees, commits and tags.
-func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verified, error) {
+// Verify makes the trees of states that were imported or exported again from their changes, and from these Git's own ids of trees,
+// commits and tags. Of the revisions that are named, perhaps by Git's own ids, it takes the commits that they have, and those that these
+// stand upon; with none, all.
+func Verify(ctx context.Context, r *repo.Repo, revs []string, progress repo.Progress) (*Verified, error) {
 	x, err := newExporter(r, "Verifying", progress)
 	if err != nil {
 		return nil, err
 	}
 	v := &Verified{}
 	x.fault = func(id object.ID, err error) { v.Faults = append(v.Faults, Left{id.String(), err}) }
-	todo, _, err := x.todo(slices.Sorted(maps.Values(x.known.states)))
+	states := slices.Sorted(maps.Values(x.known.states))
+	if len(revs) > 0 {
+		if states, err = x.within(states, revs); err != nil {
+			return nil, err
+		}
+	}
+	todo, _, err := x.todo(states)
 	if err != nil {
 		return nil, err
 	}
@@ -90,19 +99,76 @@ func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verifie
 		return nil, err
 	}
 	v.Commits, v.Files = x.out.Commits, x.files
-	return v, v.tags(r, x.f, x.hasher)
+	proved := make(map[object.ID]bool, len(todo))
+	for _, s := range todo {
+		proved[x.ids[s]] = true
+	}
+	return v, v.tags(r, x.f, x.hasher, proved)
 }
 
-// tags proves the annotated tags.
-func (v *Verified) tags(r *repo.Repo, f object.Format, hasher *object.Hasher) error {
+// within keeps of states those whose own changes revisions have.
+func (x *exporter) within(states []uint32, revs []string) ([]uint32, error) {
+	var all state.Set
+	for _, rev := range revs {
+		s, err := x.named(rev)
+		if err != nil {
+			return nil, err
+		}
+		set, err := x.r.SetOf(s)
+		if err != nil {
+			return nil, err
+		}
+		all = all.Union(set)
+	}
+	var out []uint32
+	for _, s := range states {
+		step, err := x.r.LogStep(s)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(step.Changes, func(n uint32) bool { return !all.Has(n) }) {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// named finds the state of a revision, or of a commit by the start of its id.
+func (x *exporter) named(rev string) (uint32, error) {
+	const short = 7 // digits, as Git itself shows
+	var found []uint32
+	if len(rev) >= short {
+		for id, s := range x.known.states {
+			if strings.HasPrefix(string(x.f.AppendHex(nil, id)), strings.ToLower(rev)) {
+				found = append(found, s)
+			}
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	s, err := x.r.ResolveState(rev)
+	if err != nil && len(found) > 1 {
+		return 0, &repo.Error{Text: "more than one commit begins with " + rev, Next: "Give more digits."}
+	}
+	return s.Num, err
+}
+
+// tags proves the annotated tags of commits that were looked at.
+func (v *Verified) tags(r *repo.Repo, f object.Format, hasher *object.Hasher, proved map[object.ID]bool) error {
 	s, err := loadSeen(r, f)
 	if err != nil {
 		return err
 	}
+	raws := make(map[object.ID][]byte, len(s.tags))
 	for id, h := range s.tags {
-		raw, err := r.Content(h)
-		if err != nil {
+		if raws[id], err = r.Content(h); err != nil {
 			return err
+		}
+	}
+	for id, raw := range raws {
+		if !tags(f, raws, raw, proved) {
+			continue
 		}
 		if got, err := hasher.Sum(object.TagKind, raw); err != nil || got != id {
 			v.Faults = append(v.Faults, Left{id.String(), errors.Join(err, fmt.Errorf("what is here makes tag %s", got))})
@@ -111,4 +177,21 @@ func (v *Verified) tags(r *repo.Repo, f object.Format, hasher *object.Hasher) er
 		v.Tags++
 	}
 	return nil
+}
+
+// tags tells whether a tag leads, perhaps by way of others, to a commit that was looked at. One that cannot be read does, so that it is
+// found to be damaged.
+func tags(f object.Format, raws map[object.ID][]byte, raw []byte, proved map[object.ID]bool) bool {
+	for range len(raws) {
+		t, err := object.ParseTag(f, raw)
+		if err != nil {
+			return true
+		}
+		next, ok := raws[t.Object]
+		if !ok {
+			return proved[t.Object]
+		}
+		raw = next
+	}
+	return true
 }
