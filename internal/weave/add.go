@@ -108,16 +108,18 @@ func (a *applier) apply(p Patch) error {
 		}
 	}
 	var off uint32
-	at := 0
+	at, done := 0, a.windowed(p.Hunks)
 	did := act{hunks: p.Hunks, undo: p.Undoes}
 	for i := range p.Hunks {
 		h := &p.Hunks[i]
 		if h.InsLen > math.MaxUint32-off {
 			return fmt.Errorf("%w: it inserts too much", ErrMismatch)
 		}
-		var err error
-		if at, err = a.hunk(off, h, at); err != nil {
-			return err
+		if !done {
+			var err error
+			if at, err = a.hunk(off, h, at); err != nil {
+				return err
+			}
 		}
 		off += h.InsLen
 		did.restores = did.restores || len(h.Res) > 0

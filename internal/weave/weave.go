@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	mathbits "math/bits"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -76,7 +77,7 @@ type Weave struct {
 	sets    [][]uint32
 	// Sets by hash, made when first needed: some that weaves made from this one, or it from one, find there too, and others.
 	shared, index map[uint64]Set
-	// Of each number from the first source's on, 1 + the source that has it: made when wanted, for so many sources.
+	// Sources by number, 1 + where among them, each at its number's place or the next free one: made when wanted, for so many sources.
 	numbers  []int32
 	numbered int
 }
@@ -115,36 +116,41 @@ func (w *Weave) Source(c uint32) (Source, bool) {
 // source gives where among the sources a change is. Where it would stand is told only while no table is made.
 func (w *Weave) source(c uint32) (int, bool) {
 	if t := w.numbers; len(t) > 0 && w.numbered == len(w.Sources) {
-		i := uint64(c) - uint64(w.Sources[0].Change)
-		if i >= uint64(len(t)) || t[i] == 0 {
-			return 0, false
+		for k := numberPlace(c, t); ; k = (k + 1) & (len(t) - 1) {
+			switch i := t[k]; {
+			case i == 0:
+				return 0, false
+			case w.Sources[i-1].Change == c:
+				return int(i - 1), true
+			}
 		}
-		return int(t[i] - 1), true
 	}
 	return slices.BinarySearchFunc(w.Sources, c, func(s Source, c uint32) int { return cmp.Compare(s.Change, c) })
 }
 
-// Where a table of sources by number is worth its room: above so many sources, and with room for so many numbers each.
-const (
-	numberFrom  = 64
-	numberShare = 64
-)
+// numberFrom is above how many sources a table of them is worth its room.
+const numberFrom = 16
 
-// number makes the table by which source finds one in a step, for work that asks for each run.
+// numberPlace is where a number is first looked for in a table, which has a power of two of places.
+func numberPlace(c uint32, t []int32) int {
+	return int(c*2654435769>>7) & (len(t) - 1)
+}
+
+// number makes the table by which source finds one in a step or two, for work that asks for each run.
 func (w *Weave) number() {
 	n := len(w.Sources)
 	if n < numberFrom || w.numbered == n {
 		return
 	}
-	span := uint64(w.Sources[n-1].Change) - uint64(w.Sources[0].Change) + 1
-	w.numbers, w.numbered = nil, n
-	if span > uint64(n)*numberShare {
-		return
+	t := make([]int32, 2<<mathbits.Len(uint(n)))
+	for i := range w.Sources {
+		k := numberPlace(w.Sources[i].Change, t)
+		for t[k] != 0 {
+			k = (k + 1) & (len(t) - 1)
+		}
+		t[k] = int32(i) + 1
 	}
-	w.numbers = make([]int32, span)
-	for i, s := range w.Sources {
-		w.numbers[s.Change-w.Sources[0].Change] = int32(i) + 1
-	}
+	w.numbers, w.numbered = t, n
 }
 
 // split cuts run i so that its first part has n bytes; 0 < n < Len.
