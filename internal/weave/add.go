@@ -129,14 +129,22 @@ func (a *applier) apply(p Patch) error {
 	k, _ := w.source(p.Change)
 	w.Sources = slices.Insert(w.Sources, k, p.Source)
 	w.acts = slices.Insert(w.acts, k, did)
+	plain := a.h == nil && !did.restores && did.undo == nil && !w.killsTwins(p.Hunks)
 	w.odd = w.odd || did.restores || did.undo != nil
 	if a.meets {
 		if err := a.twins(k); err != nil {
 			return err
 		}
 	}
-	if err := w.settle(); err != nil {
-		return err
+	switch {
+	case !plain:
+		if err := w.settle(); err != nil {
+			return err
+		}
+	case w.odd:
+		// It knows all that is there and takes nothing back: what it inserts shows, what it deletes does not, as kill left it, and
+		// all else shows as before. To find that by looking at every act of the file is most of the cost of a history with merges.
+		w.join()
 	}
 	if a.h != nil {
 		w.join()

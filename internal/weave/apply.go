@@ -135,7 +135,7 @@ func (w *Weave) kill(c uint32, s change.Stretch, i, r int) (int, error) {
 			r++
 			run = &w.Runs[i]
 		}
-		run.Dead = w.add(run.Dead, c)
+		run.Dead, run.Turned = w.add(run.Dead, c), false
 		s.Off += run.Len
 		s.Len -= run.Len
 	}

@@ -23,6 +23,22 @@ func (w *Weave) hasTwins(s change.Stretch) bool {
 	return slices.ContainsFunc(w.twins, func(t twins) bool { return t.index(s.Change, s.Off) >= 0 })
 }
 
+// killsTwins reports whether hunks delete something of twins: another of these may have to show then.
+func (w *Weave) killsTwins(hunks []change.Hunk) bool {
+	for i := range hunks {
+		for _, s := range hunks[i].Del {
+			for _, t := range w.twins {
+				for _, p := range t.at {
+					if p.Change == s.Change && s.Off < p.Off+t.len && p.Off < s.Off+s.Len {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
 // deleteTwins takes the twins of what a hunk deletes into its deletions, those too that do not count just now: else one
 // would show instead. It gives deps with the twins' owners.
 func (w *Weave) deleteTwins(h *change.Hunk, deps []uint32) []uint32 {
