@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -12,8 +11,9 @@ import (
 // needs finds what a change in the making depends on in the tree (docs/spec/tree.md): before is a fuse of the state that it
 // is recorded on, which knows all files that it acts on.
 type needs struct {
-	f    *fuse
-	deps []uint32
+	f     *fuse
+	deps  []uint32
+	losts map[uint32]*lostBy // what changes took away, of those that were asked about
 }
 
 // act adds what an act on a file depends on. writes are the registers that it acts on, of an undoing those of the undone;
@@ -175,50 +175,6 @@ func (n *needs) rivals(id change.FileID, path string) error {
 	for _, p := range v.Pairs {
 		if p.Kinds&state.DisputedPlace != 0 && (there(p.A) || there(p.B)) {
 			n.deps = append(n.deps, p.A, p.B)
-		}
-	}
-	return nil
-}
-
-// gone adds all that makes files be gone which would else stand at a path: change c took them away.
-func (n *needs) gone(c uint32, path string) error {
-	o, err := n.f.r.origin(c)
-	if err != nil {
-		return err
-	}
-	for i := range o.files {
-		did := &o.files[i]
-		if did.Writes&change.Gone == 0 && !o.undoes {
-			continue
-		}
-		at, ok, err := n.f.base.ByFile(did.ID)
-		if err != nil {
-			return err
-		}
-		if !ok || at.Alive {
-			continue
-		}
-		w, err := wasIn(n.f.base, n.f.disputes, did.ID)
-		if err != nil {
-			return err
-		}
-		v, _, err := n.f.r.verdict(did.ID, &w.entry, n.f.h)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(v.Place, func(d *state.Deed) bool { return overlaps(d.Did.Path, path) }) {
-			continue
-		}
-		x := &fused{id: did.ID, was: w, entry: w.entry}
-		if x.acts, err = n.f.actsOf(w.entry.Acts); err != nil {
-			return err
-		}
-		for _, a := range x.acts {
-			n.deps = append(n.deps, a.Change)
-		}
-		n.deps = append(n.deps, did.ID.Change)
-		if err := n.edits(x); err != nil && !errors.Is(err, errWeaveBlock) {
-			return err
 		}
 	}
 	return nil
