@@ -25,6 +25,8 @@ type fuse struct {
 	out                func(n uint32) bool              // changes taken away; nil for none
 	upon               bool                             // what is added was recorded upon the base, and knows all that is there
 	knows              func(id change.FileID) knowledge // of two trees that are united, if it is known without looking
+	theirs             map[change.FileID][]uint32       // with knows: of what the other tree has alone, the changes that act on a file, ascending
+	mine               state.Set                        // with knows: what this tree has alone
 	plain              []state.Edit                     // of files that stay where they are and of which nothing is to be decided
 	// Of these, what the union knows: should another file meet one at its name, something is to be decided after all.
 	united  map[change.FileID]was
@@ -42,6 +44,8 @@ type fused struct {
 	cutActs  bool // some were taken away: the chain is written anew
 	weave    *loaded
 	newWeave bool
+	besides  []weave.Patch // with newWeave: what was added to the weave of before, none of which met what it does not know of
+	before   *loaded
 	text     []byte // what it shows, for a while
 	sameActs bool   // what was done to its registers is as in the entry: edits came, which decide nothing there
 	judged   bool   // its entry is up to date
@@ -280,7 +284,7 @@ func (f *fuse) weaveIn(x *fused, p weave.Patch) error {
 	if err != nil {
 		return err
 	}
-	x.weave, x.newWeave = x.weave.with(w), true
+	x.weave, x.newWeave, x.besides, x.before = x.weave.with(w), true, nil, nil
 	return nil
 }
 
@@ -423,6 +427,6 @@ func (f *fuse) without(x *fused) error {
 	if err != nil {
 		return err
 	}
-	x.weave, x.newWeave = x.weave.with(w), true
+	x.weave, x.newWeave, x.besides, x.before = x.weave.with(w), true, nil, nil
 	return nil
 }

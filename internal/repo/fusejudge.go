@@ -167,6 +167,20 @@ func (f *fuse) shape(x *fused) error {
 	return f.keepWeave(x)
 }
 
+// putWeave stores a weave: as what came beside what was there, or whole.
+func (f *fuse) putWeave(x *fused) (state.Ref, error) {
+	text := func() ([]byte, error) {
+		if x.text != nil {
+			return x.text, nil
+		}
+		return f.r.render(nil, x.weave)
+	}
+	if x.besides != nil && x.before.ref == x.was.entry.Weave {
+		return f.r.extendBeside(x.before, x.weave, x.besides, text)
+	}
+	return f.r.putSnapshot(x.weave, text)
+}
+
 // keepWeave stores what changed of a file's weave and of the acts on it.
 func (f *fuse) keepWeave(x *fused) (err error) {
 	e := &x.entry
@@ -176,7 +190,7 @@ func (f *fuse) keepWeave(x *fused) (err error) {
 		}
 		if w := x.weave.w; len(w.Sources) == 1 && len(w.Open()) == 0 && x.exists && e.Kind == change.Text && w.Size() == e.Size {
 			e.Weave = 0 // nobody edited it
-		} else if e.Weave, err = f.r.putSnapshot(x.weave, func() ([]byte, error) { return f.r.render(nil, x.weave) }); err != nil {
+		} else if e.Weave, err = f.putWeave(x); err != nil {
 			return err
 		}
 		x.newWeave = false

@@ -127,7 +127,7 @@ func (f *fuse) nowDisputed() []state.Dispute {
 // takeAs has a file as another tree does, which knows all of it that this one does.
 func (x *fused) takeAs(w *was) {
 	x.exists, x.entry, x.kinds, x.by, x.judged = w.alive, w.entry, w.kinds, w.by, true
-	x.weave, x.newWeave, x.newActs, x.cutActs, x.actsRef = nil, false, 0, false, w.entry.Acts
+	x.weave, x.newWeave, x.besides, x.before, x.newActs, x.cutActs, x.actsRef = nil, false, nil, nil, 0, false, w.entry.Acts
 }
 
 // unite has a file with what both this tree and another know of it.
@@ -152,6 +152,9 @@ func (f *fuse) unite(x *fused, w *was) error {
 	if err := f.load(x); err != nil {
 		return err
 	}
+	if done, err := f.uniteBeside(x); done || err != nil {
+		return err
+	}
 	o := fused{id: x.id, exists: w.alive, entry: w.entry}
 	if err := f.load(&o); err != nil {
 		return err
@@ -162,4 +165,50 @@ func (f *fuse) unite(x *fused, w *was) error {
 	}
 	x.weave, x.newWeave = x.weave.with(merged), true
 	return nil
+}
+
+// besideHistory answers for changes that one of two sets has alone, beside those that the other has alone: each is closed under dependency.
+type besideHistory struct {
+	*fileHistory
+	others state.Set
+}
+
+func (h besideHistory) Reaches(a, b uint32) bool {
+	return !h.others.Has(b) && h.fileHistory.Reaches(a, b)
+}
+
+// mostBesides is up to how many changes are added to a text one by one, in place of uniting two weaves.
+const mostBesides = 64
+
+// uniteBeside adds what the other tree's changes did to a text, if they are few and none of them meets what it does not know of. The
+// other weave is not read.
+func (f *fuse) uniteBeside(x *fused) (done bool, err error) {
+	changes := f.theirs[x.id]
+	if len(changes) == 0 || len(changes) > mostBesides || x.newWeave {
+		return false, nil
+	}
+	var add []weave.Patch
+	for _, n := range changes {
+		b, err := f.r.bodyOf(n)
+		if err != nil {
+			return false, storeError(err)
+		}
+		i, ok := b.file(x.id)
+		if b.undoes != NoState || !ok || x.id.Change == n {
+			return false, nil
+		}
+		if did := &b.files[i]; len(did.Hunks) > 0 {
+			add = append(add, weave.Patch{Source: sourceOf(n, uint32(i), did), Hunks: did.Hunks})
+		}
+	}
+	if len(add) == 0 {
+		return true, nil
+	}
+	w, ok, err := x.weave.w.Beside(add, besideHistory{f.history(x), f.mine})
+	if err != nil || !ok {
+		return false, err
+	}
+	x.before, x.besides = x.weave, add
+	x.weave, x.newWeave = x.weave.with(w), true
+	return true, nil
 }

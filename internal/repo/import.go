@@ -75,7 +75,7 @@ const (
 // NewImporter begins an import. Close must be called.
 func (r *Repo) NewImporter(ctx context.Context) (*Importer, error) {
 	im := &Importer{Batch: importChanges, r: r, ctx: ctx, grown: map[uint32]*grownState{}, acts: map[state.Act]change.Writes{}}
-	r.frontier, r.kept, r.touched = map[uint32]bool{}, newKeptWeaves(), map[uint32][]change.FileID{}
+	r.frontier, r.kept, r.touched, r.shared = map[uint32]bool{}, newKeptWeaves(), map[uint32][]change.FileID{}, r.keptReach()
 	return im, im.begin()
 }
 
@@ -85,7 +85,7 @@ func (im *Importer) begin() error {
 		return err
 	}
 	im.t, im.count, im.bytes = t, 0, 0
-	im.packer, im.r.shared = t.Packer(), im.r.keptReach()
+	im.packer = t.Packer()
 	im.r.writing = true
 	if _, err := im.r.openBlocks(); err != nil {
 		return err

@@ -11,8 +11,6 @@ import (
 type keptWeaves struct {
 	young, old map[weaveKey]*loaded
 	bytes      int // of young
-	// rendering: what follows is to be made from what shows, and not at hand.
-	rendering bool
 }
 
 // weaveKey names a version of a file's weave.
@@ -43,11 +41,8 @@ func (k *keptWeaves) take(e *state.Entry) *loaded {
 
 // put keeps the weave of a file without open conflicts, and what it shows.
 func (k *keptWeaves) put(file change.FileID, l *loaded, text []byte) {
-	const run = 80 // bytes of a run in memory
-	l.shown = text
-	if k.rendering {
-		l.text, l.from = text, l.w
-	}
+	const run = 80                           // bytes of a run in memory
+	l.shown, l.text, l.from = text, nil, nil // what comes next is made from what shows now
 	if k.bytes += len(text) + run*len(l.w.Runs); k.bytes > keptBytes {
 		k.old, k.young, k.bytes = k.young, map[weaveKey]*loaded{}, 0
 	}

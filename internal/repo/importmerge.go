@@ -81,7 +81,7 @@ func (r *Repo) uniteGrown(a, b *grownState) (*grownState, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.knows, err = r.knownApart(mine, theirs); err != nil {
+	if err := f.apart(mine, theirs); err != nil {
 		return nil, err
 	}
 	if err := f.uniteWith(from); err != nil {
@@ -91,30 +91,33 @@ func (r *Repo) uniteGrown(a, b *grownState) (*grownState, error) {
 	return g, err
 }
 
-// knownApart tells of two states, by the changes that each has alone, what they know of a file beyond each other.
-func (r *Repo) knownApart(mine, theirs state.Set) (func(id change.FileID) knowledge, error) {
-	touched := map[change.FileID]knowledge{}
-	for _, side := range []struct {
-		set state.Set
-		as  knowledge
-	}{{theirs, knowsMore}, {mine, knowsLess}} {
-		err := r.eachTouched(side.set, func(id change.FileID) {
-			switch was, ok := touched[id]; {
-			case !ok:
-				touched[id] = side.as
-			case was != side.as:
-				touched[id] = knowsApart
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
+// apart tells a fuse by the changes that each of two states has alone what they know of a file beyond each other.
+func (f *fuse) apart(mine, theirs state.Set) error {
+	f.theirs, f.mine = map[change.FileID][]uint32{}, mine
+	err := f.r.eachTouched(theirs, func(n uint32, id change.FileID) { f.theirs[id] = append(f.theirs[id], n) })
+	if err != nil {
+		return err
 	}
-	return func(id change.FileID) knowledge { return touched[id] }, nil // knowsSame is zero
+	both := map[change.FileID]bool{}
+	err = f.r.eachTouched(mine, func(_ uint32, id change.FileID) {
+		if _, ok := f.theirs[id]; ok {
+			both[id] = true
+		}
+	})
+	f.knows = func(id change.FileID) knowledge {
+		switch _, ok := f.theirs[id]; {
+		case !ok:
+			return knowsLess
+		case both[id]:
+			return knowsApart
+		}
+		return knowsMore
+	}
+	return err
 }
 
 // eachTouched calls fn for the files on which changes act, once for each change. Which they are is kept in mind.
-func (r *Repo) eachTouched(changes state.Set, fn func(change.FileID)) error {
+func (r *Repo) eachTouched(changes state.Set, fn func(n uint32, id change.FileID)) error {
 	for n := range changes.All() {
 		ids, known := r.touched[n]
 		if !known {
@@ -129,7 +132,7 @@ func (r *Repo) eachTouched(changes state.Set, fn func(change.FileID)) error {
 			r.touched[n] = ids
 		}
 		for _, id := range ids {
-			fn(id)
+			fn(n, id)
 		}
 	}
 	return nil

@@ -27,7 +27,6 @@ const replayedBytes = 64 << 20
 // NewReplay begins with nothing.
 func (r *Repo) NewReplay(ctx context.Context) (*Replay, error) {
 	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves(), touched: map[uint32][]change.FileID{}}
-	of.kept.rendering = true
 	of.shared = of.keptReach()
 	p := &Replay{r: of, ctx: ctx, grown: map[uint32]*grownState{}, next: 1}
 	if err := of.fs.MkdirAll(r.dir, 0o777); err != nil {

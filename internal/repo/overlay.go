@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -36,6 +35,7 @@ type touched struct {
 	// record, else the whole weave is.
 	src     weave.Source
 	hunks   []change.Hunk
+	applied bool // hunks are in weave
 	records int
 	unknown bool // the content's hash and size must be found by rendering
 	acts    []state.Act
@@ -164,7 +164,8 @@ func (o *overlay) body(t *touched, f *change.File, ref change.FileID, know known
 			if err := o.settle(t); err != nil {
 				return err
 			}
-			if err := t.weave.apply(src, f.Hunks); err != nil {
+			t.hunks = nil
+			if err := o.r.follow(t.weave, src, f.Hunks); err != nil {
 				return err
 			}
 		}
@@ -172,6 +173,9 @@ func (o *overlay) body(t *touched, f *change.File, ref change.FileID, know known
 	}
 	if t.unknown && know != nil {
 		if size, hash, text, ok := know(ref.Ord); ok {
+			if t.weave != nil {
+				t.weave.shown = nil // need not be followed
+			}
 			return o.store(t, size, hash, text)
 		}
 	}
@@ -190,26 +194,28 @@ func (o *overlay) load(t *touched) (err error) {
 
 // settle applies the one record that was held back.
 func (o *overlay) settle(t *touched) error {
-	if t.hunks == nil {
+	if t.hunks == nil || t.applied {
 		return nil
 	}
-	err := t.weave.apply(t.src, t.hunks)
-	t.hunks = nil
-	return err
+	t.applied = true
+	return o.r.follow(t.weave, t.src, t.hunks)
 }
 
 // store writes the file's weave. Its content is known.
 func (o *overlay) store(t *touched, size uint64, hash change.Hash, text func() ([]byte, error)) (err error) {
+	if err = o.settle(t); err != nil {
+		return err
+	}
 	if t.records == 1 && t.hunks != nil {
 		t.now.Weave, err = o.r.extend(t.weave, t.src, t.hunks, text)
-	} else if err = o.settle(t); err == nil {
+	} else {
 		t.now.Weave, err = o.r.putSnapshot(t.weave, text)
 	}
 	if err == nil && o.r.kept != nil && !t.gone && t.now.Kind == change.Text {
 		err = o.r.kept.putAs(t.now.File, t.weave, text)
 	}
 	t.now.Size, t.now.Hash = size, hash
-	t.weave, t.hunks, t.records, t.unknown = nil, nil, 0, false
+	t.weave, t.hunks, t.applied, t.records, t.unknown = nil, nil, false, 0, false
 	return err
 }
 
@@ -290,20 +296,17 @@ func (o *overlay) render(t *touched) error {
 	if t.now.Kind != change.Text { // only its weave is kept for later
 		return o.store(t, t.now.Size, t.now.Hash, func() ([]byte, error) { return o.r.render(nil, t.weave) })
 	}
-	l := t.weave
-	if t.hunks != nil {
-		c := *l
-		c.w = l.w.Clone()
-		if err := c.apply(t.src, t.hunks); err != nil {
-			return err
+	if err := o.settle(t); err != nil {
+		return err
+	}
+	b := t.weave.shown
+	if b == nil {
+		var err error
+		if b, err = o.r.render(nil, t.weave); err != nil {
+			return fmt.Errorf("read %q: %w", t.now.Path, err)
 		}
-		l = &c
 	}
-	b, err := o.r.render(nil, l)
-	if err != nil {
-		return fmt.Errorf("read %q: %w", t.now.Path, err)
-	}
-	return o.store(t, uint64(len(b)), hashOf(b), func() ([]byte, error) { return bytes.Clone(b), nil })
+	return o.store(t, uint64(len(b)), hashOf(b), func() ([]byte, error) { return b, nil })
 }
 
 // hashOf is the hash by which a content is known; that of nothing is zero.

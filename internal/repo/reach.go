@@ -87,41 +87,44 @@ func (r *Repo) newReach() *reach {
 // maxSharedPasts is how many pasts an import keeps, of some KiB each in a history of 100 000 changes.
 const maxSharedPasts = 4096
 
-// keptReach is a reach for many questions: it reads what a change depends on once.
+// keptReach is a reach for many questions, for as long as changes are only added: it reads what one depends on once.
 func (r *Repo) keptReach() *reach {
-	h := r.ownReach()
-	read, kept := h.deps, make([][]uint32, r.store.NumChanges())
-	h.deps = func(n uint32) []uint32 {
+	var kept [][]uint32
+	return &reach{pasts: map[uint32]*past{}, id: r.idNow, deps: func(n uint32) []uint32 {
+		if n >= r.store.NumChanges() {
+			return r.depsNow(n)
+		}
 		if uint64(n) >= uint64(len(kept)) {
-			return read(n)
+			kept = append(kept, make([][]uint32, int(n)+1-len(kept))...)
 		}
 		if kept[n] == nil {
-			if kept[n] = slices.Clone(read(n)); kept[n] == nil { // what it gives may lie in a file that is mapped for a while
-				kept[n] = []uint32{}
-			}
+			kept[n] = append([]uint32{}, r.store.Deps(n)...) // these may lie in a file that is mapped for a while
 		}
 		return kept[n]
-	}
-	return h
+	}}
 }
 
 func (r *Repo) ownReach() *reach {
-	first := r.store.NumChanges()
-	return &reach{pasts: map[uint32]*past{}, deps: func(n uint32) []uint32 {
-		if n < first {
-			return r.store.Deps(n)
-		} else if b := r.freshOf(n); b != nil {
-			return b.deps
-		}
-		return nil
-	}, id: func(n uint32) change.ID {
-		if n < first {
-			return r.store.ChangeID(n)
-		} else if b := r.freshOf(n); b != nil {
-			return b.id // of one in the making it is not known before all that it says is
-		}
-		return change.ID{}
-	}}
+	return &reach{pasts: map[uint32]*past{}, deps: r.depsNow, id: r.idNow}
+}
+
+// depsNow gives what a change depends on, one of the transaction under way too.
+func (r *Repo) depsNow(n uint32) []uint32 {
+	if n < r.store.NumChanges() {
+		return r.store.Deps(n)
+	} else if b := r.freshOf(n); b != nil {
+		return b.deps
+	}
+	return nil
+}
+
+func (r *Repo) idNow(n uint32) change.ID {
+	if n < r.store.NumChanges() {
+		return r.store.ChangeID(n)
+	} else if b := r.freshOf(n); b != nil {
+		return b.id // of one in the making it is not known before all that it says is
+	}
+	return change.ID{}
 }
 
 // depsOf gives the dependencies of a change of the store or of this transaction.

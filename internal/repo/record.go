@@ -140,9 +140,12 @@ func (r *Repo) recordOn(d *diff.Differ, rec *recorded, l *loaded) error {
 	if len(l.w.Open()) > 0 {
 		return r.recordPage(d, rec)
 	}
-	before, err := r.render(nil, l)
-	if err != nil {
-		return err
+	before := l.shown
+	if before == nil {
+		var err error
+		if before, err = r.render(nil, l); err != nil {
+			return err
+		}
 	}
 	lines := d.Lines(before, rec.now.data, diff.Options{})
 	if len(lines) == 0 {

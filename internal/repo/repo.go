@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/sign"
@@ -50,6 +52,9 @@ type Repo struct {
 	shared   *reach                     // of an import, and of the transaction under way
 	kept     *keptWeaves                // of an import; nil otherwise
 	touched  map[uint32][]change.FileID // of an import: on which files each change acts
+
+	zipper   *zstd.Encoder // of weaves' texts, made when first needed
+	unzipper *zstd.Decoder
 
 	manifest *worktree.Manifest
 	settings *settings

@@ -95,7 +95,40 @@ func (f *fuse) uniteWith(from state.Tree) error {
 			places[ds[i].Place], places[ds[i].Shown] = true, true
 		}
 	}
-	err = state.Diff(f.base, from, func(old, new *state.Entry) error {
+	if f.theirs != nil && len(f.theirs) <= mostTheirs {
+		for id := range f.theirs {
+			ids[id] = true
+		}
+	} else if err := f.differing(from, ids, places); err != nil {
+		return err
+	}
+	for id := range ids {
+		if err := f.uniteFile(id, from, disputes); err != nil {
+			return err
+		}
+	}
+	f.plain = slices.DeleteFunc(f.plain, func(e state.Edit) bool { return ids[e.Entry.File] })
+	f.united = map[change.FileID]was{}
+	for i := range f.plain {
+		e := &f.plain[i].Entry
+		f.united[e.File] = was{known: true, alive: true, place: e.Path, shown: e.Path, entry: *e}
+	}
+	return state.DiffVacated(f.base, from, func(path string, by []uint32) error {
+		for _, n := range by {
+			f.vacated = append(f.vacated, state.Vacated{Path: path, By: n})
+		}
+		return nil
+	})
+}
+
+// mostTheirs is up to how many files are looked at by themselves, where it is known which they are: two trees that went apart long ago
+// differ in many that only one side changed.
+const mostTheirs = 512
+
+// differing finds the files of which two trees know different things: those that are to be looked at whole, and those that are taken as
+// the other tree has them.
+func (f *fuse) differing(from state.Tree, ids map[change.FileID]bool, places map[string]bool) error {
+	err := state.Diff(f.base, from, func(old, new *state.Entry) error {
 		if old == nil || new == nil || old.File != new.File || places[old.Path] || ids[old.File] {
 			for _, e := range []*state.Entry{old, new} {
 				if e != nil {
@@ -118,28 +151,8 @@ func (f *fuse) uniteWith(from state.Tree) error {
 	if err != nil {
 		return err
 	}
-	err = state.DiffFiles(f.base, from, func(id change.FileID) error {
+	return state.DiffFiles(f.base, from, func(id change.FileID) error {
 		ids[id] = true
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for id := range ids {
-		if err := f.uniteFile(id, from, disputes); err != nil {
-			return err
-		}
-	}
-	f.plain = slices.DeleteFunc(f.plain, func(e state.Edit) bool { return ids[e.Entry.File] })
-	f.united = map[change.FileID]was{}
-	for i := range f.plain {
-		e := &f.plain[i].Entry
-		f.united[e.File] = was{known: true, alive: true, place: e.Path, shown: e.Path, entry: *e}
-	}
-	return state.DiffVacated(f.base, from, func(path string, by []uint32) error {
-		for _, n := range by {
-			f.vacated = append(f.vacated, state.Vacated{Path: path, By: n})
-		}
 		return nil
 	})
 }

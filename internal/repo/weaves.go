@@ -19,6 +19,7 @@ import (
 const (
 	blockDelta    = 1
 	blockSnapshot = 2
+	blockBeside   = 3
 
 	chainMin   = 16  // records before weight counts: reading so many costs less than a frame's decompression
 	chainMax   = 256 // records at most, whatever their weight
@@ -58,8 +59,8 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 		return &loaded{w: weave.New(src)}, nil
 	}
 	type delta struct {
-		src   weave.Source
-		hunks []change.Hunk
+		weave.Patch
+		beside bool
 	}
 	l := &loaded{ref: e.Weave}
 	var deltas []delta
@@ -76,21 +77,21 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 			return nil, errWeaveBlock
 		}
 		if payload[0] == blockSnapshot {
-			if err := l.snapshot(payload[1:]); err != nil {
+			if err := r.snapshot(l, payload[1:]); err != nil {
 				return nil, weaveBlock(err)
 			}
 			l.base = len(payload)
 			break
 		}
 		d := blockReader{b: payload[1:]}
-		rec := delta{src: d.source()}
+		rec := delta{weave.Patch{Source: d.source()}, payload[0] == blockBeside}
 		if prev == 0 {
 			l.w = weave.New(d.source()) // ends the loop
 		}
 		if d.bad {
 			return nil, errWeaveBlock
 		}
-		if rec.hunks, _, err = change.DecodeHunks(d.b); err != nil {
+		if rec.Hunks, _, err = change.DecodeHunks(d.b); err != nil {
 			return nil, weaveBlock(err)
 		}
 		deltas = append(deltas, rec)
@@ -100,8 +101,14 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 	if l.text != nil {
 		l.from = l.w
 	}
-	for i := len(deltas) - 1; i >= 0; i-- {
-		if err := l.apply(deltas[i].src, deltas[i].hunks); err != nil {
+	for _, d := range slices.Backward(deltas) {
+		l.changes()
+		if d.beside {
+			err = l.w.ApplyBeside(d.Source, d.Hunks)
+		} else {
+			err = l.w.Apply(d.Source, d.Hunks)
+		}
+		if err != nil {
 			return nil, weaveBlock(err)
 		}
 	}
@@ -114,16 +121,47 @@ func weaveBlock(err error) error { return fmt.Errorf("%w: %w", errWeaveBlock, er
 
 // apply adds a record to the weave in memory.
 func (l *loaded) apply(src weave.Source, hunks []change.Hunk) error {
+	l.changes()
+	return l.w.Apply(src, hunks)
+}
+
+// changes says that a record comes.
+func (l *loaded) changes() {
 	if l.from == l.w {
 		l.from = l.w.Clone()
 	}
 	l.shown = nil
 	l.length++
-	return l.w.Apply(src, hunks)
+}
+
+// follow is apply that has what shows at hand afterwards too, where it was before.
+func (r *Repo) follow(l *loaded, src weave.Source, hunks []change.Hunk) error {
+	before := l.shown
+	if before == nil {
+		return l.apply(src, hunks)
+	}
+	inserted, err := r.text(nil, src.Change, src.Ord, src.Hash)
+	if err != nil {
+		return err
+	}
+	if l.from == l.w {
+		l.text, l.from = nil, nil // what shows now is made from what showed before
+	}
+	l.shown = nil
+	l.length++
+	edits, known, err := l.w.ApplyShown(src, hunks)
+	if err != nil || !known {
+		return err
+	}
+	if n := len(edits); uint32(len(inserted)) != src.Size || n > 0 && edits[n-1].A1 > len(before) {
+		return errWeaveBlock
+	}
+	l.shown = weave.Patched(make([]byte, 0, 1), before, inserted, edits)
+	return nil
 }
 
 // snapshot reads a snapshot's payload: the weave's length, the weave, and perhaps a compressed text.
-func (l *loaded) snapshot(b []byte) error {
+func (r *Repo) snapshot(l *loaded, b []byte) error {
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n > uint64(len(b)-k) {
 		return errWeaveBlock
@@ -136,11 +174,10 @@ func (l *loaded) snapshot(b []byte) error {
 	if b = b[n:]; len(b) == 0 {
 		return nil
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(change.MaxText+1))
+	dec, err := r.unzip()
 	if err != nil {
 		return err
 	}
-	defer dec.Close()
 	size := l.w.Size()
 	if size > change.MaxText {
 		return errWeaveBlock
@@ -151,13 +188,10 @@ func (l *loaded) snapshot(b []byte) error {
 	return nil
 }
 
-// extend stores the record of src's hunks on top of l, which it updates, and gives the ref of the file's new last block.
-// first says where the text of a file without blocks lies. text gives the text that then shows, when it is asked for.
+// extend stores the record of src's hunks, the last that was applied to l, and gives the ref of the file's new last block.
+// text gives the text that shows, when it is asked for.
 func (r *Repo) extend(l *loaded, src weave.Source, hunks []change.Hunk, text func() ([]byte, error)) (state.Ref, error) {
-	first := l.w.Sources[0]
-	if err := l.apply(src, hunks); err != nil {
-		return 0, err
-	}
+	first := l.w.Sources[0] // says where the text of a file without blocks lies
 	payload := appendSource([]byte{blockDelta}, src)
 	if l.ref == 0 {
 		payload = appendSource(payload, first)
@@ -172,6 +206,35 @@ func (r *Repo) extend(l *loaded, src weave.Source, hunks []change.Hunk, text fun
 	return l.ref, err
 }
 
+// extendBeside stores what was added to a weave beside what is there, and gives the ref of the file's new last block. before is the weave of
+// before, l that of now.
+func (r *Repo) extendBeside(before, l *loaded, added []weave.Patch, text func() ([]byte, error)) (state.Ref, error) {
+	l.ref, l.length, l.weight, l.base = before.ref, before.length, before.weight, before.base
+	first := before.w.Sources[0]
+	var payloads [][]byte
+	ref := before.ref
+	for i := range added {
+		payload := appendSource([]byte{blockBeside}, added[i].Source)
+		if ref == 0 && i == 0 {
+			payload = appendSource(payload, first)
+		}
+		payload = change.AppendHunks(payload, added[i].Hunks)
+		l.length++
+		l.weight += len(payload)
+		payloads = append(payloads, payload)
+	}
+	if l.length > chainMin && (l.weight > l.base/chainShare || l.length >= chainMax) {
+		return r.putSnapshot(l, text)
+	}
+	for _, payload := range payloads {
+		var err error
+		if l.ref, err = r.blocks.PutWeave(l.ref, payload); err != nil {
+			return 0, err
+		}
+	}
+	return l.ref, nil
+}
+
 // putSnapshot stores the whole weave.
 func (r *Repo) putSnapshot(l *loaded, text func() ([]byte, error)) (state.Ref, error) {
 	enc := l.w.Encode(nil)
@@ -183,7 +246,7 @@ func (r *Repo) putSnapshot(l *loaded, text func() ([]byte, error)) (state.Ref, e
 			return 0, err
 		}
 		if len(t) > 0 {
-			z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+			z, err := r.zip()
 			if err != nil {
 				return 0, err
 			}
@@ -195,6 +258,25 @@ func (r *Repo) putSnapshot(l *loaded, text func() ([]byte, error)) (state.Ref, e
 	var err error
 	l.ref, err = r.blocks.PutWeave(0, payload)
 	return l.ref, err
+}
+
+// zip and unzip compress the texts of snapshots. Each is made once: it clears a MiB of tables, more than most texts take.
+func (r *Repo) zip() (z *zstd.Encoder, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.zipper == nil {
+		r.zipper, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	}
+	return r.zipper, err
+}
+
+func (r *Repo) unzip() (d *zstd.Decoder, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unzipper == nil {
+		r.unzipper, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(change.MaxText+1))
+	}
+	return r.unzipper, err
 }
 
 // shownSources counts the changes whose text shows.
@@ -216,19 +298,66 @@ func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
 	if l.text != nil && l.length == 0 {
 		return append(dst, l.text...), nil
 	}
+	dst = slices.Grow(dst, int(min(l.w.Size(), change.MaxText)))
 	t := texts{r: r, l: l}
+	old := walk{text: l.text}
+	if l.from != nil {
+		old.runs = l.from.Runs
+	}
 	for i := range l.w.Runs {
 		run := &l.w.Runs[i]
+		b, found := old.take(run)
 		if !run.Shown() {
 			continue
 		}
-		b, err := t.run(run)
-		if err != nil {
-			return dst, err
+		if !found {
+			var err error
+			if b, err = t.run(run); err != nil {
+				return dst, err
+			}
 		}
 		dst = append(dst, b...)
 	}
 	return dst, nil
+}
+
+// walk goes through what an earlier weave showed beside a later one, which has the same runs in the same order, cut otherwise, and
+// others between.
+type walk struct {
+	runs []weave.Run
+	text []byte
+	i    int
+	off  uint32 // what was taken of run i
+	at   int    // where in the text the rest of run i is, if it showed
+}
+
+// take moves over a run of the later weave, and gives what it holds, if it showed in the earlier one.
+func (k *walk) take(run *weave.Run) (b []byte, found bool) {
+	found = true
+	from := k.at
+	for n := uint32(0); n < run.Len; {
+		if k.i == len(k.runs) {
+			return nil, false
+		}
+		old := &k.runs[k.i]
+		if old.Change != run.Change || old.Off+k.off != run.Off+n {
+			return nil, false
+		}
+		part := min(run.Len-n, old.Len-k.off)
+		if old.Shown() {
+			k.at += int(part)
+		} else {
+			found = false
+		}
+		n += part
+		if k.off += part; k.off == old.Len {
+			k.i, k.off = k.i+1, 0
+		}
+	}
+	if !found || k.at > len(k.text) {
+		return nil, false
+	}
+	return k.text[from:k.at], true
 }
 
 // texts gives the text of runs of one weave, each change's read once.
@@ -243,7 +372,7 @@ type texts struct {
 
 // run gives the text of a run, dead ones too. The slice must not be changed.
 func (t *texts) run(run *weave.Run) ([]byte, error) {
-	if t.l.from != nil {
+	if t.l.from != nil && t.snapshotHas(run.Change) {
 		if b, ok := t.snapshotted(run); ok {
 			return b, nil
 		}
@@ -270,6 +399,12 @@ func (t *texts) run(run *weave.Run) ([]byte, error) {
 		return nil, fmt.Errorf("%w: text of change %d is %d bytes, a run ends at %d", errWeaveBlock, run.Change, len(t.text), run.Off+run.Len)
 	}
 	return t.text[run.Off : run.Off+run.Len], nil
+}
+
+// snapshotHas tells whether a change was there at the snapshot: what came later need not be looked for in its text.
+func (t *texts) snapshotHas(c uint32) bool {
+	_, ok := t.l.from.Source(c)
+	return ok
 }
 
 // snapshotted finds a run in the text kept with the snapshot: runs are only ever cut smaller since.

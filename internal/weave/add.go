@@ -85,6 +85,10 @@ type applier struct {
 	known  map[uint32]bool
 	covers map[coverBy]Cover
 	meets  bool
+	alone  bool // it ends with errMeets where one does
+	// That nothing shows or ceases to but what the change inserts and deletes; and what it deletes that showed, if that is to be told.
+	plain, hide bool
+	hidden      []change.Stretch
 }
 
 // knows reports whether c is the change or in its past.
@@ -140,15 +144,13 @@ func (a *applier) apply(p Patch) error {
 			return err
 		}
 	}
-	switch {
-	case !w.odd || !met && w.turnsOnlyItsOwn(p):
-		if a.h != nil || w.odd {
-			w.join()
-		}
-		return nil
-	default:
+	if a.plain = !w.odd || !met && w.turnsOnlyItsOwn(p); !a.plain {
 		return w.settle()
 	}
+	if a.h != nil || w.odd {
+		w.join()
+	}
+	return nil
 }
 
 // turnsOnlyItsOwn tells of a patch, which is in the weave and made no twins, that no run shows or ceases to by it but what it inserts

@@ -18,7 +18,7 @@ func (a *applier) hunk(off uint32, h *change.Hunk, from int) (int, error) {
 	for i, k, outside := 0, l, false; i < len(h.Del); i++ {
 		n := len(w.Runs)
 		if !outside {
-			if k, err = w.kill(a.change, h.Del[i], k, r); err == nil {
+			if k, err = a.kill(h.Del[i], k, r); err == nil {
 				r += len(w.Runs) - n
 				continue
 			}
@@ -27,14 +27,16 @@ func (a *applier) hunk(off uint32, h *change.Hunk, from int) (int, error) {
 			}
 		}
 		outside = true // a twin of what it deletes
-		if _, err = w.kill(a.change, h.Del[i], 0, len(w.Runs)); err != nil {
+		if _, err = a.kill(h.Del[i], 0, len(w.Runs)); err != nil {
 			return 0, err
 		}
 		if l, r, err = w.gap(h, from); err != nil {
 			return 0, err
 		}
 	}
-	a.cover(h.Adds(), l, r)
+	if a.cover(h.Adds(), l, r); a.alone && a.meets {
+		return 0, errMeets
+	}
 	if h.InsLen > 0 {
 		if err := a.hang(off, h, l); err != nil {
 			return 0, err
@@ -114,9 +116,10 @@ func (w *Weave) gap(h *change.Hunk, from int) (l, r int, err error) {
 	return l, r, nil
 }
 
-// kill marks a stretch as deleted by c. It lies, perhaps in several runs, from run i on and before run r. kill gives
+// kill marks a stretch as deleted. It lies, perhaps in several runs, from run i on and before run r. kill gives
 // the run after it.
-func (w *Weave) kill(c uint32, s change.Stretch, i, r int) (int, error) {
+func (a *applier) kill(s change.Stretch, i, r int) (int, error) {
+	w := a.w
 	for ; s.Len > 0; i++ {
 		if i >= r {
 			return 0, fmt.Errorf("%w: it deletes what is not in its gap", ErrMismatch)
@@ -135,7 +138,8 @@ func (w *Weave) kill(c uint32, s change.Stretch, i, r int) (int, error) {
 			r++
 			run = &w.Runs[i]
 		}
-		run.Dead, run.Turned = w.add(run.Dead, c), false // nothing that is there takes back what c does
+		a.hides(run)
+		run.Dead, run.Turned = w.add(run.Dead, a.change), false // nothing that is there takes back what the change does
 		s.Off += run.Len
 		s.Len -= run.Len
 	}

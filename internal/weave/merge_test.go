@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"math/rand"
@@ -21,6 +22,9 @@ type history struct{ *oracle.World }
 func (h history) SameText(a, b change.Stretch) (bool, error) {
 	return h.Inserted(a.Change)[a.Off:a.Off+a.Len] == h.Inserted(b.Change)[b.Off:b.Off+b.Len], nil
 }
+
+// bytes are what a run holds.
+func (h history) bytes(r *Run) []byte { return []byte(h.Inserted(r.Change)[r.Off : r.Off+r.Len]) }
 
 // patch is a change of the story as the product holds it.
 func (h history) patch(c uint32) Patch {
@@ -47,7 +51,7 @@ func TestAgainstOracle(t *testing.T) {
 	}
 	tell(t, 1370, 16, seen) // a twin outside a block, which what its sides show hangs on
 	t.Logf("%+v", *seen)
-	if seen.blocks == 0 || seen.settled == 0 || seen.records == 0 || seen.undoings == 0 || seen.resolved == 0 {
+	if seen.blocks == 0 || seen.settled == 0 || seen.records == 0 || seen.undoings == 0 || seen.resolved == 0 || seen.shown == 0 || seen.besides == 0 {
 		t.Errorf("something was never put to a test: %+v", *seen)
 	}
 }
@@ -169,6 +173,7 @@ func (r *replicas) arrive(s oracle.Set, rng *rand.Rand) {
 			}
 		}
 		c := ready[rng.Intn(len(ready))]
+		r.beside(w, in, c)
 		var err error
 		if w, err = w.Add(r.h.patch(c), r.h); err != nil {
 			r.t.Fatal(err)
@@ -178,8 +183,27 @@ func (r *replicas) arrive(s oracle.Set, rng *rand.Rand) {
 	r.compare(w, s)
 }
 
+// beside checks that what meets nothing goes in as Merge would have it, with and without a look at the history.
+func (r *replicas) beside(w *Weave, in oracle.Set, c uint32) {
+	p := r.h.patch(c)
+	all, ok, err := w.Beside([]Patch{p}, r.h)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if !ok {
+		return
+	}
+	r.seen.besides++
+	r.compare(all, in.With(c))
+	again := w.Clone()
+	if err := again.ApplyBeside(p.Source, p.Hunks); err != nil {
+		r.t.Fatal(err)
+	}
+	r.compare(again, in.With(c))
+}
+
 // coverage counts what the stories came across.
-type coverage struct{ records, blocks, settled, undoings, resolved, cases int }
+type coverage struct{ records, blocks, settled, undoings, resolved, cases, shown, besides int }
 
 type replicas struct {
 	t      *testing.T
@@ -212,6 +236,7 @@ func (r *replicas) follow(e oracle.Event) {
 			return
 		}
 		r.compare(applied, e.After)
+		r.applyShown(w.Clone(), e)
 		w, err = w.Add(r.h.patch(e.Change), r.h)
 	}
 	if err != nil {
@@ -221,6 +246,37 @@ func (r *replicas) follow(e oracle.Event) {
 	r.compare(w, e.After)
 	r.view(w, e.After)
 	r.weaves[e.Replica] = w
+}
+
+// applyShown checks that the edits of what shows make of it what shows afterwards.
+func (r *replicas) applyShown(w *Weave, e oracle.Event) {
+	p := r.h.patch(e.Change)
+	if p.Undoes != nil {
+		return
+	}
+	show := func() (text []byte) {
+		for i := range w.Runs {
+			if n := &w.Runs[i]; n.Shown() {
+				text = append(text, r.h.bytes(n)...)
+			}
+		}
+		return text
+	}
+	before := show()
+	edits, known, err := w.ApplyShown(p.Source, p.Hunks)
+	if err != nil {
+		r.t.Errorf("seed %d: %+v: %v", r.seed, e, err)
+		return
+	}
+	r.compare(w, e.After)
+	if !known {
+		return
+	}
+	r.seen.shown++
+	inserted := r.h.bytes(&Run{Change: p.Change, Len: p.Size})
+	if got, want := Patched(nil, before, inserted, edits), show(); !bytes.Equal(got, want) {
+		r.t.Errorf("seed %d: %+v: edits %+v of %q with %q make %q, not %q", r.seed, e, edits, before, inserted, got, want)
+	}
 }
 
 // all is the union of what the replicas hold, by whatever way it came about.

@@ -14,16 +14,16 @@ const (
 	windowHunks   = 32 // of a window
 )
 
-// windowed applies hunks that come in order to a weave of which the change knows all. done is false, and the weave as it was, where
+// windowed applies hunks that come in order to a weave of which the change knows all that it meets. done is false, and the weave as it was, where
 // something stands otherwise than most do.
 func (a *applier) windowed(hunks []change.Hunk) (done bool) {
 	w := a.w
-	if a.h != nil || len(hunks) < windowedHunks || len(w.Runs) < windowedRuns {
+	if a.h != nil && !a.alone || len(hunks) < windowedHunks || len(w.Runs) < windowedRuns {
 		return false
 	}
 	was, tail := w.Runs, w.Tail
 	if done = a.byWindows(hunks); !done {
-		w.Runs, w.Tail = was, tail
+		w.Runs, w.Tail, a.hidden = was, tail, nil
 	}
 	return done
 }
