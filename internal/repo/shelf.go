@@ -37,7 +37,7 @@ func NewShelf(dir string, opt ServeOptions) (*Shelf, error) {
 // Find gives what serves the repository at a path, which a peer chose: no part of it is followed where it is a link, and none
 // leads out of the directory or into a repository's own files.
 func (s *Shelf) Find(path string) (sync.Handler, error) {
-	if err := safepath.Check(path); err != nil {
+	if err := errors.Join(safepath.Check(path), safepath.CheckPortable(path)); err != nil {
 		return nil, err
 	}
 	if err := s.walk(path); err != nil {

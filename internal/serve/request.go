@@ -130,7 +130,7 @@ func (s *Server) admit(r *http.Request) (h sync.Handler, caller sync.Caller, no 
 	name := path
 	if path == "" {
 		name = s.o.Name
-	} else if safepath.Check(path) != nil {
+	} else if safepath.Check(path) != nil || safepath.CheckPortable(path) != nil {
 		return nil, caller, noRepository()
 	}
 	// Before it is looked for: who may not read it shall not learn whether it is there.
