@@ -144,18 +144,25 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 	if r.kept != nil {
 		most = maxImportBodies
 	}
-	if r.bodies == nil || len(r.bodies) >= most {
+	if r.bodies == nil || len(r.bodies) >= most || r.kept != nil && r.bodyBytes > maxBodyBytes {
 		if r.kept != nil {
 			r.older = r.bodies
 		}
-		r.bodies = map[uint32]*body{} // simple, and each is read again at most once per turn
+		r.bodies, r.bodyBytes = map[uint32]*body{}, 0 // simple, and each is read again at most once per turn
 	}
 	r.bodies[n] = b
+	r.bodyBytes += decodedShare*len(rec.Body) + len(b.texts)
 	return b, nil
 }
 
 // maxBodies is how many decoded changes stay in memory: at most a few hundred KiB, save for a first commit's.
 const maxBodies = 512
+
+// maxBodyBytes is about what those of an import may take, twice. decodedShare is how much larger one is in memory.
+const (
+	maxBodyBytes = 48 << 20
+	decodedShare = 6
+)
 
 // maxImportBodies is that of an import, which keeps twice as many.
 const maxImportBodies = 8192

@@ -38,8 +38,10 @@ type Repo struct {
 
 	mu     sync.Mutex // guards bodies and fresh
 	bodies map[uint32]*body
-	older  map[uint32]*body // an import keeps more of them: those before the last
-	fresh  map[uint32]*body // of changes that the transaction under way made
+	// bodyBytes is about what these take in memory.
+	bodyBytes int
+	older     map[uint32]*body // an import keeps more of them: those before the last
+	fresh     map[uint32]*body // of changes that the transaction under way made
 
 	treeMu   sync.Mutex                 // held while a tree is looked up or made
 	blocksMu sync.Mutex                 // guards blocks and what follows, between readers

@@ -158,6 +158,12 @@ type mapping []byte
 
 func (m mapping) Bytes() []byte { return m }
 
+func (m mapping) release() {
+	if m != nil {
+		_ = unix.Madvise(m, unix.MADV_DONTNEED) // advice: what it is not taken for costs memory only
+	}
+}
+
 func (m mapping) Close() error {
 	if m == nil {
 		return nil

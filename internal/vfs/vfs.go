@@ -64,6 +64,14 @@ type Mapping interface {
 	Close() error
 }
 
+// Release lets go of what the process holds in memory of a mapping, where the system can: what is read again comes from the
+// system's own cache. It may be called while others read.
+func Release(m Mapping) {
+	if m, ok := m.(interface{ release() }); ok {
+		m.release()
+	}
+}
+
 // Dir is an open directory. Names given to it are single path elements, never with a separator, and are never followed
 // when they are symbolic links: what is planted under a name cannot lead outside.
 type Dir interface {

@@ -2,7 +2,10 @@ package bridge
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"runtime"
+	"runtime/pprof"
 	"testing"
 	"time"
 
@@ -25,6 +28,16 @@ func (c *counter) Add(n int64) {
 	if c.n += n; c.n%2048 == 0 {
 		c.t.Logf("%d: %.0f a second", c.n, 2048/time.Since(c.last).Seconds())
 		c.last = time.Now()
+		if p := os.Getenv("OXY_GIT_HEAP"); p != "" && c.n%16384 == 0 {
+			f, err := os.Create(fmt.Sprintf("%s.%d", p, c.n))
+			if err == nil {
+				err = pprof.WriteHeapProfile(f)
+				f.Close()
+			}
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			c.t.Log(err, m.HeapInuse>>20, m.HeapAlloc>>20, m.Sys>>20)
+		}
 	}
 }
 func (c *counter) End() {}

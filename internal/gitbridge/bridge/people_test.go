@@ -171,7 +171,7 @@ func TestWhatPeopleDoWithGit(t *testing.T) {
 			t.Errorf("the report does not name %s: %q", name, named.String())
 		}
 	}
-	v, err := Verify(context.Background(), r, silent{})
+	v, err := Verify(context.Background(), r, nil, silent{})
 	if err != nil || len(v.Faults) > 0 {
 		t.Fatalf("%+v, %v", v, err)
 	}

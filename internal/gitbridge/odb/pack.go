@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/oxy-vcs/oxy/internal/gitbridge/object"
 	"github.com/oxy-vcs/oxy/internal/vfs"
@@ -20,7 +21,12 @@ type pack struct {
 	data   []byte // all of the pack but the checksum at its end
 
 	maps []vfs.Mapping
+	read atomic.Uint32 // entries
 }
+
+// heldEntries is how many entries are read before what was read leaves memory: the system maps up to 64 KiB for each, and a pack of
+// gigabytes would all be held at last.
+const heldEntries = 1024
 
 // Types in a pack beside those of objects.
 const (
@@ -108,6 +114,11 @@ type entry struct {
 
 // entryAt reads the entry at an offset. It is not trusted to lie where an entry begins.
 func (p *pack) entryAt(off uint64, idSize int) (e entry, err error) {
+	if p.read.Add(1)%heldEntries == 0 {
+		for _, m := range p.maps {
+			vfs.Release(m)
+		}
+	}
 	if off < packHeader || off >= uint64(len(p.data)) {
 		return e, fmt.Errorf("%w: offset %d of a pack of %d bytes", ErrCorrupt, off, len(p.data))
 	}
