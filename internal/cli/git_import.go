@@ -2,12 +2,17 @@ package cli
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oxy-vcs/oxy/internal/gitbridge/bridge"
 	"github.com/oxy-vcs/oxy/internal/repo"
 )
+
+// historyMemory is where garbage collection begins while a whole history is read or proved. Beside it packs, log and trees are mapped, a
+// batch's worth at a time; all of it stays under 1 GB.
+const historyMemory = 640 << 20
 
 func gitImportCommand(a *app) *cobra.Command {
 	var opt bridge.Options
@@ -32,6 +37,7 @@ here too. Interrupted, it goes on where it was. The working copy stays as it is.
 			if err != nil {
 				return err
 			}
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(historyMemory))
 			opt.FS, opt.Progress = a.fs, a.gitProgress()
 			rep, err := bridge.Import(a.interruptible(), r, join(dir, args[0]), opt)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,7 @@ func (a *app) gitClone(args []string, skip bool) error {
 	if err := m.Set(ctx, url); err != nil {
 		return err
 	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(historyMemory))
 	rep, err := m.Fetch(ctx, bridge.Options{FS: a.fs, Progress: a.gitProgress(), SkipBad: skip})
 	if err != nil {
 		return err
@@ -130,6 +132,7 @@ has is the bookmark git/NAME, to be merged. With an address, that is fetched fro
 					return err
 				}
 			}
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(historyMemory))
 			rep, err := m.Fetch(ctx, bridge.Options{FS: a.fs, Progress: a.gitProgress(), SkipBad: skip})
 			if err != nil {
 				return err

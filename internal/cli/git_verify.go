@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,7 @@ this revision has, and what they stand on. The exit code is 1 when one is not wh
 			if err != nil {
 				return err
 			}
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(historyMemory))
 			began := a.now()
 			v, err := bridge.Verify(a.interruptible(), r, args, a.gitProgress())
 			if err != nil {

@@ -87,9 +87,11 @@ func (im *Importer) begin() error {
 	im.t, im.count, im.bytes = t, 0, 0
 	im.packer = t.Packer()
 	im.r.writing = true
-	if _, err := im.r.openBlocks(); err != nil {
+	b, err := im.r.openBlocks()
+	if err != nil {
 		return err
 	}
+	im.r.kept.in(b.Generation())
 	return nil
 }
 
@@ -136,11 +138,12 @@ func (im *Importer) Commit(kind string) error {
 	if err := im.begin(); err != nil {
 		return err
 	}
+	im.r.store.Release()
+	im.r.blocks.Release()
 	if im.r.blocks == before {
 		return nil
 	}
 	// The trees lie elsewhere now.
-	im.r.kept.clear()
 	for n, g := range im.grown {
 		var err error
 		if g.tree, err = im.r.tree(n); err != nil {

@@ -62,7 +62,7 @@ func (p *importing) put() (uint32, error) {
 		return 0, err
 	}
 	b := &body{undoes: NoState, files: files, contents: contents, message: c.Message}
-	n, err := t.encode(c, b, minimalOf(deps, r.shared.deps), self, texts)
+	n, err := t.encode(c, b, r.shared.whole.minimal(deps), self, texts)
 	if err != nil {
 		return 0, err
 	}

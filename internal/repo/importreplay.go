@@ -18,7 +18,8 @@ type Replay struct {
 	ctx   context.Context
 	grown map[uint32]*grownState
 	// next is the number of the next generation of trees.
-	next uint64
+	next  uint64
+	steps int
 }
 
 // replayedBytes is from what size on the trees of a replay are cleared of what is out of use.
@@ -29,9 +30,6 @@ func (r *Repo) NewReplay(ctx context.Context) (*Replay, error) {
 	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves(), touched: map[uint32][]change.FileID{}}
 	of.shared = of.keptReach()
 	p := &Replay{r: of, ctx: ctx, grown: map[uint32]*grownState{}, next: 1}
-	if err := of.fs.MkdirAll(r.dir, 0o777); err != nil {
-		return nil, err
-	}
 	if _, err := of.openBlocksAt(p.next); err != nil {
 		return nil, err
 	}
@@ -39,9 +37,9 @@ func (r *Repo) NewReplay(ctx context.Context) (*Replay, error) {
 	return p, nil
 }
 
-// openBlocksAt begins trees of a generation.
+// openBlocksAt begins trees of a generation, in memory.
 func (r *Repo) openBlocksAt(generation uint64) (b *state.Blocks, err error) {
-	r.blocks, err = state.OpenBlocks(r.fs, r.dir, state.Hint{Generation: generation})
+	r.blocks, err = state.OpenBlocks(nil, r.dir, state.Hint{Generation: generation})
 	return r.blocks, err
 }
 
@@ -73,6 +71,9 @@ func (p *Replay) Step(s uint32, parents []uint32, give func(old, new *state.Entr
 	}
 	if err := p.tidy(); err != nil {
 		return err
+	}
+	if p.steps++; p.steps%importChanges == 0 {
+		p.r.store.Release()
 	}
 	if len(parents) == 0 {
 		parents = []uint32{NoState}
@@ -149,14 +150,12 @@ func (r *Repo) grow(tree state.Tree, n uint32) (state.Tree, error) {
 	return o.finish()
 }
 
-// contentKept is content, of a file whose weave stays kept.
+// contentKept is content, from what is kept if it is there.
 func (r *Repo) contentKept(e *state.Entry) ([]byte, error) {
-	l := r.kept.take(e)
-	if l == nil {
-		return r.content(nil, e)
+	if l := r.kept.find(e); l != nil && l.shown != nil {
+		return l.shown, nil
 	}
-	r.kept.put(e.File, l, l.shown)
-	return l.shown, nil
+	return r.content(nil, e)
 }
 
 // tidy clears the trees of what is out of use.
@@ -180,7 +179,7 @@ func (p *Replay) tidy() error {
 		return err
 	}
 	p.r.blocks = next
-	p.r.kept.clear()
+	p.r.kept.move(next.TakeMoved(), p.next)
 	for n, g := range p.grown {
 		if n == NoState {
 			g.tree = next.Tree(state.Root{})

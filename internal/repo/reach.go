@@ -14,9 +14,11 @@ type reach struct {
 	deps  func(n uint32) []uint32
 	id    func(n uint32) change.ID
 	pasts map[uint32]*past
+	whole *wholePasts // in place of pasts, for many questions; of no change in the making
 	// A change in the making, if draftDeps is not nil, and what is known by now of what it depends on.
 	draft     uint32
 	draftDeps []uint32
+	draftPast bitset // with whole, when it was asked for
 }
 
 // past is what was walked of one change's past: a set of numbers, walked downwards.
@@ -76,21 +78,15 @@ func (p *past) next(least uint32) (uint32, bool) {
 // It sees the changes that the transaction under way made, too.
 func (r *Repo) newReach() *reach {
 	if r.shared != nil {
-		if len(r.shared.pasts) > maxSharedPasts {
-			clear(r.shared.pasts)
-		}
 		return r.shared
 	}
 	return r.ownReach()
 }
 
-// maxSharedPasts is how many pasts an import keeps, of some KiB each in a history of 100 000 changes.
-const maxSharedPasts = 4096
-
 // keptReach is a reach for many questions, for as long as changes are only added: it reads what one depends on once.
 func (r *Repo) keptReach() *reach {
 	var kept [][]uint32
-	return &reach{pasts: map[uint32]*past{}, id: r.idNow, deps: func(n uint32) []uint32 {
+	h := &reach{id: r.idNow, deps: func(n uint32) []uint32 {
 		if n >= r.store.NumChanges() {
 			return r.depsNow(n)
 		}
@@ -102,6 +98,8 @@ func (r *Repo) keptReach() *reach {
 		}
 		return kept[n]
 	}}
+	h.whole = newWholePasts(h.deps)
+	return h
 }
 
 func (r *Repo) ownReach() *reach {
@@ -146,6 +144,9 @@ func (h *reach) Reaches(a, b uint32) bool {
 	if a <= b {
 		return a == b
 	}
+	if h.whole != nil {
+		return h.wholePast(a).has(b)
+	}
 	p := h.pasts[a]
 	if p == nil {
 		p = newPast(a)
@@ -163,6 +164,17 @@ func (h *reach) Reaches(a, b uint32) bool {
 	}
 }
 
+// wholePast gives all of a change's past.
+func (h *reach) wholePast(n uint32) bitset {
+	if h.draftDeps == nil || n != h.draft {
+		return h.whole.of(n)
+	}
+	if h.draftPast == nil {
+		h.draftPast = h.whole.gather(n, h.draftDeps)
+	}
+	return h.draftPast
+}
+
 func (h *reach) depsOf(n uint32) []uint32 {
 	if h.draftDeps != nil && n == h.draft {
 		return h.draftDeps
@@ -172,14 +184,21 @@ func (h *reach) depsOf(n uint32) []uint32 {
 
 // inTheMaking lets a change be asked about that is not whole yet.
 func (h *reach) inTheMaking(n uint32, deps []uint32) {
-	h.draft, h.draftDeps = n, append([]uint32{}, deps...)
-	delete(h.pasts, n)
+	h.draft, h.draftDeps, h.draftPast = n, append([]uint32{}, deps...), nil
+	h.forget(n)
 }
 
 // made says that the change in the making is whole.
 func (h *reach) made(n uint32) {
-	h.draftDeps = nil
+	h.draftDeps, h.draftPast = nil, nil
+	h.forget(n)
+}
+
+func (h *reach) forget(n uint32) {
 	delete(h.pasts, n)
+	if h.whole != nil {
+		h.whole.forget(n)
+	}
 }
 
 // closure gives, ascending, the changes that a set lacks of the given ones and their pasts. The set is closed.

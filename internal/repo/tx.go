@@ -199,6 +199,7 @@ func (r *Repo) compact(views ...*store.View) (*state.Blocks, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.kept.move(next.TakeMoved(), next.Generation())
 	_ = r.blocks.Close() // nothing of it is used any more
 	return next, nil
 }

@@ -42,6 +42,7 @@ type loaded struct {
 	from *weave.Weave
 	// shown is what shows now, where that is at hand.
 	shown []byte
+	lent  bool // w is others' too, and copied before it is changed
 }
 
 var errWeaveBlock = errors.New("damaged weave block")
@@ -58,12 +59,8 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 		}
 		return &loaded{w: weave.New(src)}, nil
 	}
-	type delta struct {
-		weave.Patch
-		beside bool
-	}
 	l := &loaded{ref: e.Weave}
-	var deltas []delta
+	var deltas []weave.Patch
 	blocks, err := r.openBlocks()
 	if err != nil {
 		return nil, err
@@ -73,7 +70,7 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(payload) == 0 || len(deltas) > chainMax {
+		if len(payload) == 0 || payload[0] < blockDelta || payload[0] > blockBeside || len(deltas) > chainMax {
 			return nil, errWeaveBlock
 		}
 		if payload[0] == blockSnapshot {
@@ -84,7 +81,7 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 			break
 		}
 		d := blockReader{b: payload[1:]}
-		rec := delta{weave.Patch{Source: d.source()}, payload[0] == blockBeside}
+		rec := weave.Patch{Source: d.source()}
 		if prev == 0 {
 			l.w = weave.New(d.source()) // ends the loop
 		}
@@ -101,14 +98,13 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 	if l.text != nil {
 		l.from = l.w
 	}
-	for _, d := range slices.Backward(deltas) {
-		l.changes()
-		if d.beside {
-			err = l.w.ApplyBeside(d.Source, d.Hunks)
-		} else {
-			err = l.w.Apply(d.Source, d.Hunks)
+	if len(deltas) > 0 {
+		if l.from != nil {
+			l.from = l.w.Clone()
 		}
-		if err != nil {
+		l.length = len(deltas)
+		slices.Reverse(deltas)
+		if err := l.w.ApplyAll(deltas); err != nil {
 			return nil, weaveBlock(err)
 		}
 	}
@@ -130,8 +126,16 @@ func (l *loaded) changes() {
 	if l.from == l.w {
 		l.from = l.w.Clone()
 	}
+	l.own()
 	l.shown = nil
 	l.length++
+}
+
+// own makes the weave one's own.
+func (l *loaded) own() {
+	if l.lent {
+		l.w, l.lent = l.w.Clone(), false
+	}
 }
 
 // follow is apply that has what shows at hand afterwards too, where it was before.
@@ -147,6 +151,7 @@ func (r *Repo) follow(l *loaded, src weave.Source, hunks []change.Hunk) error {
 	if l.from == l.w {
 		l.text, l.from = nil, nil // what shows now is made from what showed before
 	}
+	l.own()
 	l.shown = nil
 	l.length++
 	edits, known, err := l.w.ApplyShown(src, hunks)

@@ -85,11 +85,13 @@ type Blocks struct {
 	last  Ref    // the newest roots block
 	live  uint64 // bytes that were in use when last counted
 	chain rootChain
+	moved map[Ref]Ref // see TakeMoved
 }
 
 // OpenBlocks maps the part of dir's tree file that the hint vouches for; what lies beyond is left over from a writer
 // that did not finish. A hint with size 0 is a new generation with nothing in it, and needs no file yet. A file that
-// is missing, too short or foreign is ErrDamaged.
+// is missing, too short or foreign is ErrDamaged. Without a file system, of a hint with size 0, blocks stay in memory: Flush writes
+// nothing.
 func OpenBlocks(fsys vfs.FS, dir string, h Hint) (*Blocks, error) {
 	b := &Blocks{fsys: fsys, dir: dir, generation: h.Generation}
 	if h.Size == 0 {
@@ -112,6 +114,15 @@ func (b *Blocks) Close() error {
 	}
 	b.maps, b.mapped, b.tail = nil, nil, nil
 	return errors.Join(errs...)
+}
+
+// Release lets go of what of the file is in the process's memory.
+func (b *Blocks) Release() {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for _, m := range b.maps {
+		vfs.Release(m)
+	}
 }
 
 // Generation is the number of b's file.
@@ -186,6 +197,9 @@ func (b *Blocks) getKind(ref Ref, want byte) ([]byte, error) {
 func (b *Blocks) Flush() (Hint, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.fsys == nil {
+		return Hint{Generation: b.generation, Size: b.end(), Roots: b.last, Live: b.live}, nil
+	}
 	if b.flushed < len(b.tail) {
 		if err := b.write(); err != nil {
 			return Hint{}, fmt.Errorf("write tree file %s: %w", b.name(), err)
@@ -255,6 +269,9 @@ func (b *Blocks) remap(size uint64) error {
 		}
 		_ = m.Close()
 		return fmt.Errorf("%w: not the header of generation %d", ErrDamaged, b.generation)
+	}
+	for _, old := range b.maps {
+		vfs.Release(old) // whoever reads it still does not need it in memory twice
 	}
 	b.maps, b.mapped = append(b.maps, m), data
 	return nil

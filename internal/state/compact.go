@@ -33,11 +33,20 @@ func (b *Blocks) Compact(keep []uint32, generation uint64) (*Blocks, error) {
 	}
 	if err := c.run(keep); err != nil {
 		_ = to.Close()
-		_ = RemoveGeneration(b.fsys, b.dir, generation)
+		if b.fsys != nil {
+			_ = RemoveGeneration(b.fsys, b.dir, generation)
+		}
 		return nil, fmt.Errorf("compact tree file: %w", err)
 	}
-	to.live = to.Size()
+	to.live, to.moved = to.Size(), c.moved
 	return to, nil
+}
+
+// TakeMoved tells once where a compaction that made these blocks put those of the generation before.
+func (b *Blocks) TakeMoved() map[Ref]Ref {
+	moved := b.moved
+	b.moved = nil
+	return moved
 }
 
 type compactor struct {

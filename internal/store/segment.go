@@ -116,6 +116,18 @@ func (l *log) forget(n uint32) error {
 
 func (l *log) close() error { return l.forget(l.first) }
 
+func (l *log) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if segs := l.segs.Load(); segs != nil {
+		for _, s := range *segs {
+			for _, m := range s.mappings {
+				vfs.Release(m)
+			}
+		}
+	}
+}
+
 func (s *segment) close() error {
 	var errs []error
 	for _, m := range s.mappings {
@@ -194,6 +206,9 @@ func (l *log) remap(s *segment, committed int64) []byte {
 		return now
 	}
 	b := m.Bytes()
+	for _, old := range s.mappings {
+		vfs.Release(old) // whoever reads it still does not need it in memory twice
+	}
 	s.mappings = append(s.mappings, m)
 	s.mapped.Store(&b)
 	return b

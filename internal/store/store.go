@@ -76,6 +76,17 @@ func Open(fsys vfs.FS, dir string) (*Store, error) {
 	return s, nil
 }
 
+// Release lets go of what of the log is in the process's memory, for work that reads all of it once. What is needed again is read again.
+func (s *Store) Release() {
+	logs := s.logs.Load()
+	if logs == nil {
+		return
+	}
+	for _, l := range *logs {
+		l.release()
+	}
+}
+
 // Close ends the use of the store and of everything that was got from it.
 func (s *Store) Close() error {
 	s.mu.Lock()

@@ -111,35 +111,24 @@ func (a *applier) apply(p Patch) error {
 			return fmt.Errorf("%w: it undoes what did not touch the file", ErrMismatch)
 		}
 	}
-	var off uint32
-	at, done := 0, a.windowed(p.Hunks)
-	did := act{hunks: p.Hunks, undo: p.Undoes}
-	for i := range p.Hunks {
-		h := &p.Hunks[i]
-		if h.InsLen > math.MaxUint32-off {
-			return fmt.Errorf("%w: it inserts too much", ErrMismatch)
-		}
-		if !done {
-			var err error
+	did, err := p.did()
+	if err != nil {
+		return err
+	}
+	if !a.spreading(p.Hunks) {
+		var off uint32
+		at := 0
+		for i := range p.Hunks {
+			h := &p.Hunks[i]
 			if at, err = a.hunk(off, h, at); err != nil {
 				return err
 			}
+			off += h.InsLen
 		}
-		off += h.InsLen
-		did.restores = did.restores || len(h.Res) > 0
-		did.solves = did.solves || len(h.Solves) > 0
 	}
-	if off != p.Size {
-		return fmt.Errorf("%w: its hunks insert %d bytes of %d", ErrMismatch, off, p.Size)
-	}
-	w.numbers, w.numbered = nil, 0
-	k, _ := w.source(p.Change)
-	w.Sources = slices.Insert(w.Sources, k, p.Source)
-	w.acts = slices.Insert(w.acts, k, did)
-	w.odd = w.odd || did.restores || did.undo != nil
+	k := w.enter(&p, did)
 	met := false
 	if a.meets {
-		var err error
 		if met, err = a.twins(k); err != nil {
 			return err
 		}
@@ -151,6 +140,35 @@ func (a *applier) apply(p Patch) error {
 		w.join()
 	}
 	return nil
+}
+
+// did is what a weave keeps of a patch, whose hunks insert what it says.
+func (p *Patch) did() (act, error) {
+	did := act{hunks: p.Hunks, undo: p.Undoes}
+	var off uint32
+	for i := range p.Hunks {
+		h := &p.Hunks[i]
+		if h.InsLen > math.MaxUint32-off {
+			return did, fmt.Errorf("%w: it inserts too much", ErrMismatch)
+		}
+		off += h.InsLen
+		did.restores = did.restores || len(h.Res) > 0
+		did.solves = did.solves || len(h.Solves) > 0
+	}
+	if off != p.Size {
+		return did, fmt.Errorf("%w: its hunks insert %d bytes of %d", ErrMismatch, off, p.Size)
+	}
+	return did, nil
+}
+
+// enter adds a patch to the sources, and gives where among them it is.
+func (w *Weave) enter(p *Patch, did act) int {
+	w.numbers, w.numbered = nil, 0
+	k, _ := w.source(p.Change)
+	w.Sources = slices.Insert(w.Sources, k, p.Source)
+	w.acts = slices.Insert(w.acts, k, did)
+	w.odd = w.odd || did.restores || did.undo != nil
+	return k
 }
 
 // turnsOnlyItsOwn tells of a patch, which is in the weave and made no twins, that no run shows or ceases to by it but what it inserts

@@ -40,7 +40,7 @@ type Options struct {
 }
 
 const (
-	defaultCache     = 64 << 20
+	defaultCache     = 32 << 20
 	defaultMaxObject = 1 << 30
 	// maxAlternates bounds alternates in all, and maxAlternateDepth those of alternates; Git stops at a depth of 5.
 	maxAlternates     = 256

@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,13 +10,15 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
-// A patch of many hunks makes of a large weave what its hunks make of it one by one.
-func TestWindows(t *testing.T) {
+// A patch of many hunks makes of a large weave what its hunks make of it one by one, and many patches what each makes of it.
+func TestSpread(t *testing.T) {
 	const line = 8
-	windowed := 0
+	spread := 0
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		w := New(Source{Size: 4000 * line})
+		var all []Patch
+		var first *Weave
 		for n := uint32(1); n < 12; n++ {
 			var edits []Edit
 			shown, from := int(w.Size())/line, 0
@@ -43,17 +46,42 @@ func TestWindows(t *testing.T) {
 				off += hunks[i].InsLen
 			}
 			trial := applier{w: w.Clone(), change: n}
-			if trial.windowed(hunks) {
-				windowed++
+			if trial.spreading(hunks) {
+				spread++
 			}
 			if err := w.Apply(Source{Change: n, Size: off}, hunks); err != nil {
 				t.Fatal(err)
 			}
 			sameRuns(t, w, one)
+			if n == 2 {
+				first = w.Clone()
+			} else if n > 2 {
+				all = append(all, Patch{Source: Source{Change: n, Size: off}, Hunks: hunks})
+			}
+		}
+		again := first.Clone()
+		if n, err := again.applySome(all); n != len(all) || err != nil {
+			t.Errorf("%d of %d patches were applied at once: %v", n, len(all), err)
+		}
+		sameRuns(t, again, w)
+		if d := cmp.Diff(w.Sources, again.Sources); d != "" {
+			t.Error(d)
+		}
+		// One that does not fit: those before it are there, and it is named.
+		broken := slices.Clone(all[3].Hunks)
+		broken[7].L = change.Pos{Change: 77, Off: 8}
+		bad := append(slices.Clone(all[:3]), Patch{Source: all[3].Source, Hunks: broken})
+		again = first.Clone()
+		if n, err := again.applySome(bad); n != 0 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		sameRuns(t, again, first)
+		if err := again.ApplyAll(bad); !errors.Is(err, ErrMismatch) {
+			t.Error(err)
 		}
 	}
-	if windowed < 20 {
-		t.Errorf("only %d patches were applied by windows", windowed)
+	if spread < 20 {
+		t.Errorf("only %d patches were applied to a weave that was spread out", spread)
 	}
 }
 
@@ -86,8 +114,8 @@ func sameRuns(t *testing.T, w, want *Weave) {
 	cover(w.Tail, want.Tail)
 }
 
-// What does not come in order, or does not fit, is left to be applied hunk by hunk: the weave stays as it was.
-func TestNoWindows(t *testing.T) {
+// What does not fit is left to be applied hunk by hunk: the weave stays as it was.
+func TestNoSpread(t *testing.T) {
 	const line = 8
 	w := New(Source{Size: 4000 * line})
 	var edits []Edit
@@ -101,14 +129,15 @@ func TestNoWindows(t *testing.T) {
 	if err := w.Apply(Source{Change: 1, Size: 1000 * line}, hunks); err != nil {
 		t.Fatal(err)
 	}
-	hunks[30], hunks[500] = hunks[500], hunks[30]
-	missing := append([]change.Hunk(nil), hunks[:40]...)
+	missing := slices.Clone(hunks[:40])
 	missing[39].L = change.Pos{Change: 77, Off: 8}
-	before := append([]Run(nil), w.Runs...)
-	for _, bad := range [][]change.Hunk{hunks, missing} {
+	crossed := slices.Clone(hunks[:40])
+	crossed[39].R = crossed[30].R
+	before := slices.Clone(w.Runs)
+	for _, bad := range [][]change.Hunk{missing, crossed} {
 		a := applier{w: w, change: 2}
-		if a.windowed(bad) {
-			t.Error("applied by windows")
+		if a.spreading(bad) {
+			t.Error("applied to a weave that was spread out")
 		}
 		if d := cmp.Diff(before, w.Runs); d != "" {
 			t.Error(d)
