@@ -12,26 +12,19 @@ import (
 // walkLog gives the changes of a state's log, latest first, with their positions and the states that they lead to, until
 // fn returns false. A change that came together with others leads to none but the last.
 func (r *Repo) walkLog(s uint32, fn func(n uint32, pos uint64, leads uint32) (bool, error)) error {
-	for s != NoState {
-		st, err := r.store.State(s)
-		if err != nil {
-			return storeError(err)
-		}
-		for i := len(st.Changes) - 1; i >= 0; i-- {
-			leads := s
-			if i < len(st.Changes)-1 {
-				leads = NoState
+	return r.eachStep(s, func(step *logStep) (bool, error) {
+		last := len(step.changes) - 1
+		for i, n := range slices.Backward(step.changes) {
+			leads := uint32(NoState)
+			if i == last && step.whole {
+				leads = step.at
 			}
-			if more, err := fn(st.Changes[i], st.Pos-uint64(len(st.Changes)-1-i), leads); err != nil || !more {
-				return err
+			if more, err := fn(n, step.pos-uint64(last-i), leads); err != nil || !more {
+				return false, err
 			}
 		}
-		if st.Parent < 0 {
-			return nil
-		}
-		s = uint32(st.Parent)
-	}
-	return nil
+		return true, nil
+	})
 }
 
 // Log gives changes, latest first, until fn returns an error, which it returns.

@@ -56,6 +56,9 @@ type Repo struct {
 	signer   sign.Signer     // once it was opened
 	policy   *sign.Policy    // once it was read
 	signed   *lateSignatures // once they were read
+
+	spares   spares
+	maxSteps int // maxSteps but in tests
 }
 
 // Open finds the repository whose working copy holds dir.
@@ -84,7 +87,7 @@ func Open(dir string, opt Options) (*Repo, error) {
 }
 
 func openAt(root string, opt Options) (*Repo, error) {
-	r := &Repo{root: root, dir: filepath.Join(root, DirName), fs: opt.FS, opt: opt}
+	r := &Repo{root: root, dir: filepath.Join(root, DirName), fs: opt.FS, opt: opt, maxSteps: maxSteps}
 	done := opt.Timings.Phase("open store")
 	var err error
 	r.store, err = store.Open(opt.FS, r.dir)

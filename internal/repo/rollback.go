@@ -38,9 +38,9 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	if err != nil {
 		return nil, err
 	}
-	if _, missing, err := r.logDownTo(from.Num, []uint32{p}); err != nil {
+	if set, err := r.setOf(from.Num); err != nil {
 		return nil, err
-	} else if len(missing) > 0 {
+	} else if !set.Has(p) {
 		return nil, &Error{Text: "the working copy does not stand on " + r.ShortID(p), Next: "See what it has with: oxy log", No: true}
 	}
 	if by, ok, err := r.undoneBy(from, p); err != nil {

@@ -75,16 +75,16 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 	var steps []uint32                    // states to replay, last first
 	base, from := b.Tree(state.Root{}), 0 // how many changes made it
 	for at := s; ; {
-		root, ok, err := b.Root(at)
+		root, ok, err := r.rootOf(b, at)
 		if err != nil {
 			return state.Tree{}, err
 		}
 		if ok {
-			base = b.Tree(root.Root)
+			base = b.Tree(root)
 			if len(steps) == 0 { // perhaps one that the store has not taken over yet
 				return base, nil
 			}
-			st, err := r.store.State(at)
+			st, err := r.state(at)
 			if err != nil {
 				return state.Tree{}, storeError(err)
 			}
@@ -92,7 +92,7 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 			break
 		}
 		steps = append(steps, at)
-		st, err := r.store.State(at)
+		st, err := r.state(at)
 		if err != nil {
 			return state.Tree{}, storeError(err)
 		}
@@ -113,7 +113,7 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 		if tree, err = r.replay(tree, steps[here:]); err != nil {
 			return state.Tree{}, err
 		}
-		b.PutRoot(state.StateRoot{State: steps[here], Root: tree.Root()})
+		r.putRoot(b, steps[here], tree.Root())
 		steps = steps[:here]
 	}
 	return tree, nil
@@ -135,9 +135,17 @@ func (r *Repo) replay(tree state.Tree, steps []uint32) (state.Tree, error) {
 		return err
 	}
 	for _, s := range slices.Backward(steps) {
-		st, err := r.store.State(s)
+		st, err := r.state(s)
 		if err != nil {
 			return state.Tree{}, storeError(err)
+		}
+		if len(st.Without) > 0 {
+			if err := settle(); err != nil {
+				return state.Tree{}, err
+			}
+			if tree, err = r.treeLess(tree, h, st.Without); err != nil {
+				return state.Tree{}, err
+			}
 		}
 		for _, n := range st.Changes {
 			c, err := r.bodyOf(n)
@@ -171,4 +179,16 @@ func (r *Repo) replay(tree state.Tree, steps []uint32) (state.Tree, error) {
 	}
 	err := settle()
 	return tree, err
+}
+
+// treeLess makes a tree without some changes, on which no others of it depend.
+func (r *Repo) treeLess(tree state.Tree, h *reach, gone []uint32) (state.Tree, error) {
+	f, err := r.newFuse(tree, h)
+	if err != nil {
+		return tree, err
+	}
+	if err := f.remove(gone); err != nil {
+		return tree, err
+	}
+	return f.finish()
 }

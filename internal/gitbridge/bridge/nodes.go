@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/gitbridge/object"
@@ -16,6 +17,7 @@ type node struct {
 	there   bool // Git has it
 	open    bool // conflicts are open in it
 	merge   bool // it is a union, and no change's
+	len     uint64
 }
 
 func (x *exporter) node(s uint32) (*node, error) {
@@ -33,6 +35,7 @@ func (x *exporter) node(s uint32) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.len = step.Len
 	var m remembered
 	if !step.Beside && len(step.Changes) == 1 {
 		c, err := x.r.Meta(step.Changes[0])
@@ -147,7 +150,10 @@ func (x *exporter) todo(tips []uint32) (todo []uint32, onOld bool, err error) {
 		}
 		queue = append(queue, n.parents...)
 	}
-	slices.Sort(todo)
+	// What is beneath a state has a shorter log. Numbers do not tell: states that are made on demand have high ones.
+	slices.SortFunc(todo, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(x.nodes[a].len, x.nodes[b].len), cmp.Compare(a, b))
+	})
 	return todo, onOld, nil
 }
 
