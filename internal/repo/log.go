@@ -60,7 +60,7 @@ func (r *Repo) tellLog(opt LogOptions, fn func(*ChangeInfo) error) error {
 	}
 	author, text := strings.ToLower(opt.Author), strings.ToLower(opt.Text)
 	given := 0
-	names := namesOf(v)
+	names := r.newNamer(v)
 	return r.walkLog(s, func(n uint32, pos uint64, leads uint32) (bool, error) {
 		t := r.store.ChangeTime(n)
 		if opt.Since != 0 && t < opt.Since || opt.Until != 0 && t > opt.Until {
@@ -79,7 +79,10 @@ func (r *Repo) tellLog(opt LogOptions, fn func(*ChangeInfo) error) error {
 			text != "" && !strings.Contains(strings.ToLower(c.Message), text) {
 			return true, nil
 		}
-		c.Position, c.Names = pos, names[leads]
+		c.Position = pos
+		if c.Names, err = names.at(s, n, pos, leads); err != nil {
+			return false, err
+		}
 		if err := fn(c); err != nil {
 			return false, err
 		}

@@ -177,13 +177,7 @@ func (t *tx) stateWithout(from StateRef, gone []uint32) (StateRef, error) {
 			return false, storeError(err)
 		}
 		st.Parent = int64(step.at)
-		own := leftOut{}.with(below.Without)
-		for n := range step.under {
-			if !own.has(n) {
-				st.Without = append(st.Without, n)
-			}
-		}
-		st.Without = slices.Concat(st.Without, step.passed, left.sorted())
+		st.Without = slices.Concat(step.under.beyond(below.Without), step.passed, left.sorted())
 		slices.Sort(st.Without)
 		return false, nil
 	})

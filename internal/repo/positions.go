@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
@@ -15,70 +14,41 @@ import (
 // leaves out a change that came before, are made states when somebody names them: by who reads in memory only, as spares, by a
 // transaction in the store.
 
-// firstSpare is the number of the first spare. No store comes near so many states: their index alone would take 128 GiB.
-const firstSpare = 1 << 31
-
-func isSpare(s uint32) bool { return s >= firstSpare && s != NoState }
-
-// midway is a position of a log that no state of it stands for.
+// midway is a step of a log that has positions which are no states of the store: they lie in the step of one, or in its log
+// without some of its changes.
 type midway struct {
-	at      uint32   // the state in whose step it lies, or of whose log it leaves out changes
-	out     []uint32 // left out of the log of at, ascending
-	changes []uint32 // that at appended, without those left out
-	k       int      // how many of these the position has
-	pos     uint64
+	at      uint32   // that state, of the store
+	out     []uint32 // left out of its log, ascending
+	changes []uint32 // that it appended, without those
+	pos     uint64   // length of the log before these
 	beside  bool
 
 	parent    int64    // of at
 	parentOut []uint32 // left out of the parent's log, ascending
+
+	made []uint32 // spares, those with more of the changes first
 }
 
-// findPosition finds the state with the first pos changes of a log, or what it is midway of it would stand.
-func (r *Repo) findPosition(s uint32, pos uint64) (uint32, *midway, error) {
-	if pos == 0 {
-		return NoState, nil, nil
+// key tells a midway from others.
+func (m *midway) key() string {
+	key := binary.LittleEndian.AppendUint32(nil, m.at)
+	for _, n := range m.out {
+		key = binary.LittleEndian.AppendUint32(key, n)
 	}
-	found := uint32(NoState)
-	var b *midway
-	err := r.eachStep(s, func(step *logStep) (bool, error) {
-		m := uint64(len(step.changes))
-		switch {
-		case pos > step.pos || m > step.pos:
-			return false, nil // it cannot be
-		case pos == step.pos && step.whole:
-			found = step.at
-			return false, nil
-		case m > 0 && pos > step.pos-m:
-			st, err := r.state(step.at)
-			if err != nil {
-				return false, storeError(err)
-			}
-			b = &midway{at: step.at, changes: slices.Clone(step.changes), k: int(m - (step.pos - pos)), pos: pos, parent: st.Parent,
-				parentOut: step.under.sorted(), beside: step.beside || len(step.under) > 0}
-			own := leftOut{}.with(st.Without) // these are left out by at itself
-			for n := range step.under {
-				if !own.has(n) {
-					b.out = append(b.out, n)
-				}
-			}
-			b.out = append(b.out, step.passed...)
-			slices.Sort(b.out)
-			return false, nil
-		}
-		return true, nil
-	})
-	if err == nil && found == NoState && b == nil {
-		err = storeError(fmt.Errorf("the log of state %d has no position %d: %w", s, pos, store.ErrDamaged))
-	}
-	return found, b, err
+	return string(key)
 }
 
-// made gives the state of the position by that of at or by the one before, whichever takes fewer changes to tell.
-func (b *midway) made() store.State {
-	if len(b.changes)-b.k < b.k {
-		return store.State{Parent: int64(b.at), Without: sortedWith(b.out, b.changes[b.k:]), Pos: b.pos}
+// onParent tells the position with k of the changes by the state before.
+func (m *midway) onParent(k int) store.State {
+	return store.State{Parent: m.parent, Without: m.parentOut, Changes: m.changes[:k:k], Pos: m.pos + uint64(k), Beside: m.beside}
+}
+
+// short tells the position with k of the changes by the state before or that at the end, whichever takes fewer changes.
+func (m *midway) short(k int) store.State {
+	if len(m.out)+len(m.changes)-k < len(m.parentOut)+k {
+		return store.State{Parent: int64(m.at), Without: sortedWith(m.out, m.changes[k:]), Pos: m.pos + uint64(k)}
 	}
-	return store.State{Parent: b.parent, Without: b.parentOut, Changes: b.changes[:b.k], Pos: b.pos, Beside: b.beside}
+	return m.onParent(k)
 }
 
 func sortedWith(a, b []uint32) []uint32 {
@@ -87,98 +57,45 @@ func sortedWith(a, b []uint32) []uint32 {
 	return out
 }
 
-// spares are the states that were made on demand.
-type spares struct {
-	mu     sync.Mutex
-	made   []spare                // numbered from firstSpare on
-	within map[uint32][]uint32    // of a state, the spares inside its step, by position
-	byOut  map[string]uint32      // the others, by the state of whose log they leave out changes, and these
-	put    map[uint32]store.State // those that the transaction under way put
-	roots  map[uint32]state.Root  // of their trees, in blocks
-	blocks *state.Blocks
-}
-
-type spare struct {
-	store.State
-	of midway
-}
-
-func (p *spares) state(s uint32) (store.State, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if isSpare(s) && int(s-firstSpare) < len(p.made) {
-		return p.made[s-firstSpare].State, true
-	}
-	st, ok := p.put[s]
-	return st, ok
-}
-
-// forgetPut forgets what a transaction put: it is in the store now, or nowhere.
-func (p *spares) forgetPut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.put = nil
-}
-
-// forget forgets all: states have other numbers now.
-func (p *spares) forget() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.made, p.within, p.byOut, p.put, p.roots, p.blocks = nil, nil, nil, nil, nil, nil
-}
-
 // atPosition finds the state with the first pos changes of the log of s.
 func (r *Repo) atPosition(s uint32, pos uint64) (uint32, error) {
-	found, b, err := r.findPosition(s, pos)
-	if err != nil || b == nil {
-		return found, err
+	if pos == 0 {
+		return NoState, nil
 	}
-	st := b.made()
-	p := &r.spares
-	p.mu.Lock()
-	inner := len(b.out) == 0 // inside the step of a state: those inside it that were made before may be nearer
-	key := ""
-	if inner {
-		best := min(b.k, len(b.changes)-b.k)
-		for _, near := range p.within[b.at] {
-			o := &p.made[near-firstSpare]
-			switch k := o.of.k; {
-			case k == b.k:
-				p.mu.Unlock()
-				return near, nil
-			case k < b.k && b.k-k < best:
-				best, st = b.k-k, store.State{Parent: int64(near), Changes: b.changes[k:b.k], Pos: pos, Beside: b.beside}
-			case k > b.k && k-b.k < best:
-				best, st = k-b.k, store.State{Parent: int64(near), Without: sortedWith(nil, b.changes[b.k:k]), Pos: pos}
-			}
-		}
-	} else {
-		var id []byte
-		for _, n := range append([]uint32{b.at, uint32(b.k)}, b.out...) {
-			id = binary.LittleEndian.AppendUint32(id, n)
-		}
-		if key = string(id); p.byOut[key] != 0 {
-			defer p.mu.Unlock()
-			return p.byOut[key], nil
-		}
+	if near, ok := r.spares.beside(s, pos); ok {
+		return r.spare(near.of, near.k)
 	}
-	p.mu.Unlock()
-	if st.ID, err = r.idOfState(&st, r.store.ChangeID); err != nil {
+	found := uint32(NoState)
+	var m *midway
+	err := r.eachStep(s, func(step *logStep) (bool, error) {
+		n := uint64(len(step.changes))
+		switch {
+		case pos > step.pos || n > step.pos:
+			return false, nil // it cannot be
+		case pos == step.pos && step.whole:
+			found = step.at
+			return false, nil
+		case n == 0 || pos <= step.pos-n:
+			return true, nil
+		}
+		st, err := r.state(step.at)
+		if err != nil {
+			return false, storeError(err)
+		}
+		m = &midway{at: step.at, changes: step.changes, pos: step.pos - n, beside: step.beside || len(step.under) > 0,
+			parent: st.Parent, parentOut: step.under.sorted()}
+		m.out = sortedWith(step.under.beyond(st.Without), step.passed)
+		return false, nil
+	})
+	switch {
+	case err != nil:
 		return 0, err
+	case m != nil:
+		return r.spare(m, int(pos-m.pos))
+	case found == NoState:
+		return 0, storeError(fmt.Errorf("the log of state %d has no position %d: %w", s, pos, store.ErrDamaged))
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s = firstSpare + uint32(len(p.made))
-	p.made = append(p.made, spare{st, *b})
-	if p.within == nil {
-		p.within, p.byOut = map[uint32][]uint32{}, map[string]uint32{}
-	}
-	if inner {
-		p.within[b.at] = append(p.within[b.at], s)
-	} else {
-		p.byOut[key] = s
-	}
-	return s, nil
+	return found, nil
 }
 
 // idOfState makes the id of a state by its parent's.
@@ -208,36 +125,50 @@ func (t *tx) real(s uint32) (uint32, error) {
 		return s, nil
 	}
 	p := &t.r.spares
-	p.mu.Lock()
-	if int(s-firstSpare) >= len(p.made) {
-		p.mu.Unlock()
+	of, ok := p.of(s)
+	if !ok {
 		return 0, storeError(fmt.Errorf("read state %d: %w", s, store.ErrNotFound))
 	}
-	of, id := p.made[s-firstSpare].of, p.made[s-firstSpare].ID
-	p.mu.Unlock()
-	var err error
-	if of.at, err = t.real(of.at); err != nil {
-		return 0, err
+	st := of.of.short(of.k)
+	st.ID = of.id
+	n, ok, err := t.named(s, &st)
+	if err == nil && !ok {
+		n, err = t.putState(st)
 	}
-	if of.parent >= 0 {
-		n, err := t.real(uint32(of.parent))
-		if err != nil {
-			return 0, err
-		}
-		of.parent = int64(n)
-	}
-	st := of.made()
-	st.ID = id
-	n, err := t.putState(st)
 	if err != nil {
 		return 0, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if root, ok := p.roots[s]; ok && p.blocks == t.r.blocks {
+	if root, ok := p.root(t.r.blocks, s); ok {
 		t.r.blocks.PutRoot(state.StateRoot{State: n, Root: root})
 	}
 	return n, nil
+}
+
+// named finds a state that the view names already and that is the same as a spare.
+func (t *tx) named(s uint32, st *store.State) (uint32, bool, error) {
+	r := t.r
+	last, _, _, err := r.lastChange(s)
+	if err != nil {
+		return 0, false, err
+	}
+	is := func(o uint32) (bool, error) {
+		if isSpare(o) {
+			return false, nil
+		}
+		if ref, err := r.stateRef(o); err != nil || ref.ID != st.ID || ref.Len != st.Pos {
+			return false, err
+		}
+		n, _, _, err := r.lastChange(o)
+		return n == last, err
+	}
+	for _, names := range []map[string]uint32{{"": baseOf(t.view)}, t.view.Bookmarks, t.view.Tags} {
+		for _, o := range names {
+			if ok, err := is(o); err != nil || ok {
+				return o, ok, err
+			}
+		}
+	}
+	return 0, false, nil
 }
 
 // realView has a view name no spares.
@@ -254,13 +185,11 @@ func (t *tx) realView(v *store.View) error {
 		}
 	}
 	for i, s := range v.Checkpoints {
-		if isSpare(s) {
-			n, err := t.real(s)
-			if err != nil {
-				return err
-			}
-			v.Checkpoints[i] = n
+		n, err := t.real(s)
+		if err != nil {
+			return err
 		}
+		v.Checkpoints[i] = n
 	}
 	if v.Base >= 0 {
 		n, err := t.real(uint32(v.Base))
@@ -268,101 +197,4 @@ func (t *tx) realView(v *store.View) error {
 		return err
 	}
 	return nil
-}
-
-// putState puts a state whose id is known, and has it read like any other until the transaction is over.
-func (t *tx) putState(st store.State) (uint32, error) {
-	r := t.r
-	if len(st.Without) > 0 && !r.store.LeavesOut() {
-		told, err := r.toldBy(st, func(uint32) bool { return false })
-		if err != nil {
-			return 0, err
-		}
-		st = told
-	}
-	n, err := t.PutState(st)
-	if err != nil {
-		return 0, err
-	}
-	p := &r.spares
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.put == nil {
-		p.put = map[uint32]store.State{}
-	}
-	p.put[n] = st
-	return n, nil
-}
-
-// toldBy tells a state by one beneath it of whose log it leaves out only such changes as may be left out.
-func (r *Repo) toldBy(st store.State, may func(n uint32) bool) (store.State, error) {
-	told := store.State{Parent: -1, Pos: st.Pos, ID: st.ID, Beside: true}
-	out := leftOut{}.with(st.Without)
-	back := slices.Clone(st.Changes) // latest first
-	slices.Reverse(back)
-	bad := 0 // of out, those that may not be left out
-	for n := range out {
-		if !may(n) {
-			bad++
-		}
-	}
-	for at := st.Parent; at >= 0; {
-		if bad == 0 {
-			told.Parent, told.Without = at, out.sorted()
-			break
-		}
-		below, parent, err := r.step(uint32(at))
-		if err != nil {
-			return told, err
-		}
-		rest, passed := out.pass(below.Changes)
-		for _, n := range slices.Backward(rest) {
-			back = append(back, n)
-		}
-		for _, n := range passed {
-			if !may(n) {
-				bad--
-			}
-		}
-		out = out.with(below.Without)
-		for _, n := range below.Without {
-			if !may(n) {
-				bad++
-			}
-		}
-		if at = int64(parent); parent == NoState {
-			at = -1
-		}
-	}
-	slices.Reverse(back)
-	told.Changes = back
-	return told, nil
-}
-
-// rootOf gives the root of a state's tree, if it is there.
-func (r *Repo) rootOf(b *state.Blocks, s uint32) (state.Root, bool, error) {
-	if !isSpare(s) {
-		root, ok, err := b.Root(s)
-		return root.Root, ok, err
-	}
-	p := &r.spares
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	root, ok := p.roots[s]
-	return root, ok && p.blocks == b, nil
-}
-
-// putRoot keeps the root of a state's tree: a spare's only as long as these blocks are at hand.
-func (r *Repo) putRoot(b *state.Blocks, s uint32, root state.Root) {
-	if !isSpare(s) {
-		b.PutRoot(state.StateRoot{State: s, Root: root})
-		return
-	}
-	p := &r.spares
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.blocks != b || p.roots == nil {
-		p.blocks, p.roots = b, map[uint32]state.Root{}
-	}
-	p.roots[s] = root
 }

@@ -37,6 +37,17 @@ func (o leftOut) has(n uint32) bool {
 	return ok
 }
 
+// beyond lists those that are not among some changes, in no order.
+func (o leftOut) beyond(nums []uint32) (out []uint32) {
+	own := leftOut{}.with(nums)
+	for n := range o {
+		if !own.has(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 func (o leftOut) sorted() []uint32 { return slices.Sorted(maps.Keys(o)) }
 
 // pass takes out of changes those that are left out, which are met with that.
@@ -55,8 +66,8 @@ func (o leftOut) pass(changes []uint32) (rest, passed []uint32) {
 	return rest, passed
 }
 
-// eachStep goes through the log of a state, the last step first, until fn returns false. What fn is given is its own until it
-// returns.
+// eachStep goes through the log of a state, the last step first, until fn returns false. What fn is given it
+// does not alter.
 func (r *Repo) eachStep(s uint32, fn func(*logStep) (bool, error)) error {
 	var out leftOut
 	for s != NoState {
@@ -107,7 +118,7 @@ func (r *Repo) step(s uint32) (st store.State, parent uint32, err error) {
 	return st, uint32(st.Parent), nil
 }
 
-// lastStep is the last step of a log that has a change, which is given with the length of the log without it.
+// lastChange is the last change of a log, with the length of the log without it; not ok where the log has none.
 func (r *Repo) lastChange(s uint32) (n uint32, before uint64, ok bool, err error) {
 	err = r.eachStep(s, func(step *logStep) (bool, error) {
 		if k := len(step.changes); k > 0 {

@@ -76,24 +76,24 @@ func (s *Store) Format() int { return int(s.format.Load()) }
 // LeavesOut tells whether states may leave changes of their parent's log out.
 func (s *Store) LeavesOut() bool { return s.Format() >= 2 }
 
-// Upgrade makes the repository one of the newest format, which an older oxy refuses. Nothing that is there is altered. It
-// tells whether there was anything to do. wait is as for vfs.FS.Lock.
-func (s *Store) Upgrade(wait func(tries int) bool) (bool, error) {
+// Upgrade makes the repository one of the newest format, which an older oxy refuses, and tells from which it came. Nothing that
+// is there is altered. wait is as for vfs.FS.Lock.
+func (s *Store) Upgrade(wait func(tries int) bool) (from int, err error) {
 	tx, err := s.Begin(wait)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	old, err := readFormat(s.fsys, s.dir)
-	if err == nil && old < Format {
+	from, err = readFormat(s.fsys, s.dir)
+	if err == nil && from < Format {
 		err = writeFormat(s.fsys, s.dir, Format)
 	}
 	if err == nil {
 		s.format.Store(Format)
 	}
 	if err = errors.Join(err, tx.Abort()); err != nil {
-		return false, fmt.Errorf("upgrade repository %s: %w", s.dir, err)
+		return 0, fmt.Errorf("upgrade repository %s: %w", s.dir, err)
 	}
-	return old < Format, nil
+	return from, nil
 }
 
 // writeSegment writes the file of the first segment.
