@@ -31,6 +31,25 @@ func (r *Repo) LogStep(s uint32) (LogStep, error) {
 	return out, err
 }
 
+// OwnBefore gives the last state of a log all of whose last step was recorded upon what came before; false where that is the
+// state itself, or there is none.
+func (r *Repo) OwnBefore(s uint32) (own uint32, ok bool, err error) {
+	err = r.eachStep(s, func(step *logStep) (bool, error) {
+		if step.whole && !step.beside && len(step.under) == 0 {
+			own, ok = step.at, step.at != s
+			return false, nil
+		}
+		return true, nil
+	})
+	return own, ok, err
+}
+
+// LogLen is how many changes a state has.
+func (r *Repo) LogLen(s uint32) (uint64, error) {
+	ref, err := r.stateRef(s)
+	return ref.Len, err
+}
+
 // Meta reads who made a change, when and why.
 func (r *Repo) Meta(n uint32) (*change.Change, error) {
 	b, err := r.store.Meta(n)

@@ -82,7 +82,7 @@ func (r *Repo) atPosition(s uint32, pos uint64) (uint32, error) {
 		if err != nil {
 			return false, storeError(err)
 		}
-		m = &midway{at: step.at, changes: step.changes, pos: step.pos - n, beside: step.beside || len(step.under) > 0,
+		m = &midway{at: step.at, changes: step.changes, pos: step.pos - n, beside: step.beside || len(step.under)+len(step.passed) > 0,
 			parent: st.Parent, parentOut: step.under.sorted()}
 		m.out = sortedWith(step.under.beyond(st.Without), step.passed)
 		return false, nil

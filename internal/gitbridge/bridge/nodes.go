@@ -106,15 +106,12 @@ func (x *exporter) union(s uint32) (parents []uint32, ok bool, err error) {
 	if !ok {
 		return nil, false, nil
 	}
-	a := s
-	for step.Beside && step.Before != repo.NoState {
-		a = step.Before
-		if step, err = x.r.LogStep(a); err != nil {
-			return nil, false, err
-		}
+	if all, err := x.r.LogLen(other); err != nil || all > step.Len {
+		return nil, false, err
 	}
-	if a == s || step.Beside {
-		return nil, false, nil
+	a, ok, err := x.r.OwnBefore(s)
+	if err != nil || !ok {
+		return nil, false, err
 	}
 	var sets []state.Set
 	for _, n := range []uint32{s, a, other} {
