@@ -61,8 +61,10 @@ type teller struct {
 	w    *world
 	rnd  *rand.Rand
 	step int
-	old  bool // the repository has format 1
 	log  []string
+
+	old   bool // the repository has format 1
+	names bool // positions of a log are named and gone to
 
 	seen  map[string]int
 	first string // change that nearly all depend on
@@ -259,7 +261,7 @@ func (s *teller) act(r *Repo) {
 		s.no(err)
 	case k >= 12 && base.Num != NoState:
 		s.rewrite(r, base, any)
-	case s.rnd.IntN(3) == 0:
+	case s.names && s.rnd.IntN(3) == 0:
 		s.name(r, base)
 	default:
 		b := all[s.rnd.IntN(len(all))].Name
@@ -439,6 +441,7 @@ func TestStories(t *testing.T) {
 				check(t, r.SetBookmark(b, base, false))
 			}
 			check(t, r.Close())
+			s.names = seed%4 == 1
 			if s.old = seed%5 == 0; s.old {
 				oldFormat(t, s.w.mem)
 			}
