@@ -176,15 +176,9 @@ func (r *Repo) atPosition(s uint32, pos uint64) (uint32, error) {
 	}
 }
 
-// stateOf finds the state right after change n in the log of the working copy's base, or else of a bookmark or tag.
+// stateOf finds the state right after change n in the log of the working copy's base, or else of a name.
 func (r *Repo) stateOf(v *store.View, n uint32) (uint32, error) {
-	heads := []uint32{baseOf(v)}
-	for _, s := range v.Bookmarks {
-		heads = append(heads, s)
-	}
-	for _, s := range v.Tags {
-		heads = append(heads, s)
-	}
+	heads := append([]uint32{baseOf(v)}, namedStates(v)...)
 	seen := map[uint32]bool{NoState: true}
 	for _, s := range heads {
 		for !seen[s] {
