@@ -129,7 +129,7 @@ func (r *Repo) AddRemote(name, address, cwd string) error {
 func parseAddress(s string) (sync.Address, error) {
 	a, err := sync.ParseAddress(s)
 	if err != nil {
-		return a, &Error{Text: err.Error(), Next: "Addresses are like /path, ssh://host/path, host:path or https://host/path.", Err: err}
+		return a, &Error{Text: err.Error(), Next: "Addresses are like /path, ssh://host/path, host:path, https://host/path or s3://bucket/prefix.", Err: err}
 	}
 	return a, nil
 }
@@ -222,6 +222,8 @@ func (r *Repo) dialAddress(ctx context.Context, a sync.Address, name, cwd string
 			}
 		}
 		return sync.DialHTTP(a, token), nil
+	case sync.S3:
+		return r.dialBucket(ctx, a, name)
 	}
 	path := a.Path
 	if !filepath.IsAbs(path) {
@@ -248,6 +250,8 @@ func linkError(address string, err error) error {
 		e.Text = fmt.Sprintf("%s says: %s", safepath.Quote(address), remote.Text)
 	case errors.As(err, &status) && (status.Code == 401 || status.Code == 403):
 		e.Next = "Give it in OXY_TOKEN, or set remote.NAME.token."
+	case bucketNext(err) != "":
+		e.Next = bucketNext(err)
 	case errors.Is(err, sync.ErrMalformed):
 		e.Next = "Nothing of it was taken. Try again; if it stays so, the other side is damaged or is no oxy."
 	default:
