@@ -64,6 +64,7 @@ type jsonChange struct {
 	Deps      []string          `json:"deps"`
 	Undoes    string            `json:"undoes,omitempty"`
 	Extra     map[string]string `json:"extra,omitempty"`
+	ExtraRaw  map[string]string `json:"extra_bytes,omitempty"`
 	Here      bool              `json:"here,omitempty"`
 	Bookmarks []string          `json:"bookmarks,omitempty"`
 	Tags      []string          `json:"tags,omitempty"`
@@ -93,7 +94,14 @@ func (a *app) newChange(c *repo.ChangeInfo) jsonChange {
 	if len(c.Extra) > 0 {
 		j.Extra = make(map[string]string, len(c.Extra))
 		for _, f := range c.Extra {
-			j.Extra[f.Key] = f.Value
+			v := newText(f.Value)
+			j.Extra[f.Key] = v.Value
+			if v.Bytes != "" {
+				if j.ExtraRaw == nil {
+					j.ExtraRaw = map[string]string{}
+				}
+				j.ExtraRaw[f.Key] = v.Bytes
+			}
 		}
 	}
 	return j

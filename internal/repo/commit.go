@@ -154,9 +154,16 @@ func (w *work) make(author change.Person) (uint32, error) {
 	draft(self, w.recs)
 	c := &change.Change{Author: author, Message: w.opt.Message, Time: timeOr(w.opt.Time), DirMoves: w.dirMoves()}
 	if !w.replaces.IsZero() {
-		c.Extra = []change.Field{{Key: keyReplaces, Value: w.replaces.String()}}
+		// It stays the work of whoever wrote it, and of when, unless told otherwise.
+		c.Extra = replacing(w.amended.Extra, w.replaces)
 		if w.opt.Message == "" {
 			c.Message = w.amended.Message
+		}
+		if w.opt.Author == nil {
+			c.Author = w.amended.Author
+		}
+		if w.opt.Time == nil {
+			c.Time = w.amended.Time
 		}
 	}
 	deps, err := w.deps(self)

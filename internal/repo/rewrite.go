@@ -338,9 +338,12 @@ func (w *rewriting) stands(made uint32, of ...uint32) {
 	}
 }
 
-// replacing gives the extra facts of a change that stands in the stead of another.
+// replacing gives the extra facts of a change that stands in the stead of another. It is no more the commit or changeset of
+// another system that the old one was.
 func replacing(extra []change.Field, old ...change.ID) []change.Field {
-	out := slices.DeleteFunc(slices.Clone(extra), func(f change.Field) bool { return f.Key == keyReplaces })
+	out := slices.DeleteFunc(slices.Clone(extra), func(f change.Field) bool {
+		return f.Key == keyReplaces || strings.HasPrefix(f.Key, "git.") || strings.HasPrefix(f.Key, "hg.")
+	})
 	ids := make([]string, len(old))
 	for i := range old {
 		ids[i] = old[i].String()
