@@ -22,7 +22,7 @@ func parseBucket(s string) (a Address, why string) {
 	a.Host, a.Path, _ = strings.Cut(s, "/")
 	a.Path = strings.TrimSuffix(a.Path, "/")
 	switch {
-	case strings.Contains(a.Host, "@"):
+	case strings.ContainsAny(a.Host, "@:"):
 		return a, "it has a key in it: give that in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	case a.Host == "" || len(a.Host) > 255:
 		return a, "it has no bucket"
