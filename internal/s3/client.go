@@ -250,7 +250,9 @@ func (c *Client) request(ctx context.Context, q *request) (*http.Request, error)
 	}
 	r.Header.Set("User-Agent", "oxy")
 	sum := sha256.Sum256(q.body)
-	sign(r, c.c.Credentials, c.c.Region, hex.EncodeToString(sum[:]), time.Now())
+	if err := sign(ctx, r, c.c.Credentials, c.c.Region, hex.EncodeToString(sum[:]), time.Now()); err != nil {
+		return nil, fmt.Errorf("sign the request: %w", err)
+	}
 	return r, nil
 }
 

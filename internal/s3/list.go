@@ -20,20 +20,17 @@ const (
 	maxPages = 1000
 )
 
-// List gives all objects whose keys begin with prefix, and when the first page was made, by the store's clock.
-func (c *Client) List(ctx context.Context, prefix string) (out []Listed, at time.Time, err error) {
+// List gives all objects whose keys begin with prefix.
+func (c *Client) List(ctx context.Context, prefix string) (out []Listed, err error) {
 	token := ""
 	for range maxPages {
 		query := "list-type=2&prefix=" + escape(prefix, false)
 		if token != "" {
 			query = "continuation-token=" + escape(token, false) + "&" + query
 		}
-		b, info, err := c.do(ctx, &request{method: http.MethodGet, query: query, limit: maxPage})
+		b, _, err := c.do(ctx, &request{method: http.MethodGet, query: query, limit: maxPage})
 		if err != nil {
-			return nil, at, err
-		}
-		if at.IsZero() {
-			at = info.Date
+			return nil, err
 		}
 		var page struct {
 			IsTruncated           bool
@@ -45,14 +42,14 @@ func (c *Client) List(ctx context.Context, prefix string) (out []Listed, at time
 			}
 		}
 		if err := xml.Unmarshal(b, &page); err != nil {
-			return nil, at, fmt.Errorf("read a list of objects: %w", err)
+			return nil, fmt.Errorf("read a list of objects: %w", err)
 		}
 		for _, o := range page.Contents {
 			out = append(out, Listed{o.Key, o.Size, o.LastModified})
 		}
 		if token = page.NextContinuationToken; !page.IsTruncated || token == "" {
-			return out, at, nil
+			return out, nil
 		}
 	}
-	return nil, at, fmt.Errorf("%w: a list of objects without end", ErrTooLarge)
+	return nil, fmt.Errorf("%w: a list of objects without end", ErrTooLarge)
 }
