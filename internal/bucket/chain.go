@@ -1,87 +1,83 @@
 package bucket
 
 import (
-	"cmp"
+	"container/heap"
 	"context"
 	"slices"
 )
 
-// packTable is a table, and where in it each move is.
-type packTable struct {
-	key   Key
-	table Table
-	from  []uint64        // where each segment begins
-	at    map[made][2]int // segment and move
+// made is a move, seen as what it made.
+type made struct {
+	generation uint64
+	state      [32]byte
 }
 
-func newPackTable(key Key, t Table) *packTable {
-	p := &packTable{key: key, table: t, at: map[made][2]int{}}
-	at := uint64(0)
-	for i := range t {
-		p.from = append(p.from, at)
-		at += t[i].Bytes
-		for j, m := range t[i].Moves {
-			p.at[made{m.Generation, m.State}] = [2]int{i, j}
+// walk follows chains from moves to states that there is no need to tell, or to nothing, and gives where the segments on their ways lie, in their order. A base is
+// older than what is told by it: one pass from the newest pack to the oldest meets them all, with one table in memory at a time.
+func (b *Remote) walk(ctx context.Context, r *Root, from []made, stop func([32]byte) bool, tables tableReader) ([]extent, error) {
+	var front newest
+	add := func(m made) {
+		if m.generation != 0 && !stop(m.state) {
+			heap.Push(&front, m)
 		}
 	}
-	return p
-}
-
-// walked is what chains lead through.
-type walked struct {
-	segments map[segmentAt]struct{}
-	seen     map[made]struct{}
-}
-
-type segmentAt struct {
-	from uint64 // generation of the pack
-	n    int
-}
-
-func newWalked() *walked { return &walked{map[segmentAt]struct{}{}, map[made]struct{}{}} }
-
-// walk follows a name's chain from a move to a state that there is no need to tell, and notes the segments on its way. stop gives whether a state is
-// one; the chain ends there, or at nothing.
-func (b *Remote) walk(ctx context.Context, r *Root, from made, w *walked, stop func([32]byte) bool) error {
-	for at := from; at.generation != 0 && !stop(at.state); {
-		if _, ok := w.seen[at]; ok {
-			return nil
-		}
-		w.seen[at] = struct{}{}
-		p, ok := r.pack(at.generation)
+	for _, m := range from {
+		add(m)
+	}
+	var out []extent // from the last to the first
+	for len(front) > 0 {
+		p, ok := r.pack(front[0].generation)
 		if !ok {
-			return malformed("no pack has the move that made %x in generation %d", at.state[:6], at.generation)
+			return nil, malformed("no pack has the move that made %x in generation %d", front[0].state[:6], front[0].generation)
 		}
-		t, err := b.table(ctx, p)
-		if err != nil {
-			return err
+		want := map[made]struct{}{}
+		for len(front) > 0 && front[0].generation >= p.From {
+			want[heap.Pop(&front).(made)] = struct{}{}
 		}
-		where, ok := t.at[at]
-		if !ok {
-			return malformed("pack %s has no move that made %x", p.Key, at.state[:6])
-		}
-		w.segments[segmentAt{p.From, where[0]}] = struct{}{}
-		m := &t.table[where[0]].Moves[where[1]]
-		at = made{m.BaseGeneration, m.Base} // of a lesser generation: it comes to an end
-	}
-	return nil
-}
-
-// extents gives where the segments that were walked through lie, in their order.
-func (b *Remote) extents(ctx context.Context, r *Root, w *walked) ([]extent, error) {
-	all := make([]segmentAt, 0, len(w.segments))
-	for s := range w.segments {
-		all = append(all, s)
-	}
-	slices.SortFunc(all, func(x, y segmentAt) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.n, y.n)) })
-	out := make([]extent, 0, len(all))
-	for _, s := range all {
-		p, _ := r.pack(s.from)
-		t, err := b.table(ctx, p)
+		t, err := tables.read(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, extent{p.Key, t.from[s.n], t.table[s.n].Bytes})
+		at := p.Data
+		for i := range slices.Backward(t) {
+			at -= t[i].Bytes
+			on := false
+			for j := range slices.Backward(t[i].Moves) {
+				m := &t[i].Moves[j]
+				this := made{m.Generation, m.State}
+				if _, ok := want[this]; !ok {
+					continue
+				}
+				delete(want, this)
+				on = true
+				if base := (made{m.BaseGeneration, m.Base}); base.generation < p.From {
+					add(base)
+				} else if !stop(base.state) {
+					want[base] = struct{}{}
+				}
+			}
+			if on {
+				out = append(out, extent{p.Key, at, t[i].Bytes})
+			}
+		}
+		for m := range want {
+			return nil, malformed("pack %s has no move that made %x", p.Key, m.state[:6])
+		}
 	}
+	slices.Reverse(out)
 	return out, nil
+}
+
+// newest is a heap of moves, the newest first.
+type newest []made
+
+func (h newest) Len() int           { return len(h) }
+func (h newest) Less(i, j int) bool { return h[i].generation > h[j].generation }
+func (h newest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *newest) Push(m any)        { *h = append(*h, m.(made)) }
+func (h *newest) Pop() any {
+	last := len(*h) - 1
+	m := (*h)[last]
+	*h = (*h)[:last]
+	return m
 }

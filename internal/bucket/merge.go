@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/s3"
@@ -12,8 +11,10 @@ import (
 )
 
 const (
-	// runLength is how many packs of a step make one of the next; longestRun bounds one merge where others failed before it.
-	runLength  = 8
+	// runLength is how many packs of a step make one of the next; mostInRun how many there may be where sizes alternate.
+	runLength = 8
+	mostInRun = 32
+	// longestRun bounds one merge where others failed before it.
 	longestRun = 64
 	// firstStep and lastStep are below which sizes packs are merged: what one pusher has to read and write in a merge stays below 8 of the last.
 	firstStep = 32 << 10
@@ -35,7 +36,7 @@ func (r *Root) mergeRun() (from, to int, ok bool) {
 					counts++
 				}
 			}
-			if counts >= runLength && (below > 0 || counts%runLength == 0) {
+			if counts >= runLength && (below > 0 || counts%runLength == 0) || below > 0 && end-begin >= mostInRun {
 				return max(begin, end-longestRun), end, true
 			}
 			end = min(begin, end-1)
@@ -47,86 +48,68 @@ func (r *Root) mergeRun() (from, to int, ok bool) {
 
 // tidy merges packs as long as there are too many, and sweeps. What fails here is left to the next: the push itself stands.
 func (b *Remote) tidy(ctx context.Context) {
+	merged := false
 	for {
 		from, to, ok := b.root.mergeRun()
 		if !ok {
+			break
+		}
+		if err := b.merge(ctx, from, to); err != nil {
 			return
 		}
-		merged, err := b.merge(ctx, from, to)
-		if err != nil {
-			return
-		}
-		if merged.Data >= firstStep {
-			if b.sweep(ctx) != nil {
-				return
-			}
-		}
+		merged = true
+	}
+	if merged {
+		_ = b.sweep(ctx)
 	}
 }
 
 // merge makes one pack of some neighbours, and has it take their place.
-func (b *Remote) merge(ctx context.Context, from, to int) (Pack, error) {
+func (b *Remote) merge(ctx context.Context, from, to int) error {
 	old := slices.Clone(b.root.Packs[from:to])
 	w := b.newPack(ctx)
 	if err := b.copyPacks(ctx, old, w); err != nil {
 		w.close()
-		return Pack{}, err
+		return err
 	}
 	p, err := w.finish(true)
 	if err != nil {
-		return Pack{}, err
+		return err
 	}
 	at := b.root
 	for try := range swaps {
 		if at.date.Sub(w.last) > packAge {
-			return p, errSlow
+			return errSlow
 		}
 		i := slices.IndexFunc(at.Packs, func(o Pack) bool { return o.Key == old[0].Key })
 		if i < 0 {
 			if slices.ContainsFunc(at.Packs, func(o Pack) bool { return o.Key == p.Key }) {
 				b.root = at // it was done, and the answer was lost
-				return p, nil
+				return nil
 			}
-			return p, s3.ErrCondition
+			return s3.ErrCondition
 		}
 		if i+len(old) > len(at.Packs) || !slices.EqualFunc(at.Packs[i:i+len(old)], old, func(x, y Pack) bool { return x.Key == y.Key }) {
-			return p, s3.ErrCondition
+			return s3.ErrCondition
 		}
 		next := at.next()
-		next.replace(i, old, p, at.date)
+		next.Packs = slices.Replace(next.Packs, i, i+len(old), p)
 		now, err := b.swap(ctx, at, next)
 		if err == nil {
 			b.root = now
-			return p, nil
+			return nil
 		}
 		if !errors.Is(err, s3.ErrCondition) {
-			return p, err
+			return err
 		}
 		if err := b.yield(ctx, try); err != nil {
-			return p, err
+			return err
 		}
 		if at, err = b.readRoot(ctx); err != nil {
-			return p, err
+			return err
 		}
 	}
-	return p, errBusy
-}
-
-// replace puts a pack in the place of others, which readers of older roots may go on reading for a day.
-func (r *Root) replace(i int, old []Pack, p Pack, now time.Time) {
-	r.Packs = slices.Replace(r.Packs, i, i+len(old), p)
-	seconds := uint64(max(now.Unix(), 0))
-	r.Dropped = slices.DeleteFunc(r.Dropped, func(d Drop) bool { return d.When+uint64(garbageAge/time.Second) < seconds })
-	for i := range old {
-		bytes := old[i].Data
-		if old[i].Inline == nil {
-			bytes += old[i].Table
-		}
-		r.Dropped = append(r.Dropped, Drop{old[i].Key, bytes, seconds})
-	}
-	if n := len(r.Dropped) - maxDropped; n > 0 {
-		r.Dropped = slices.Delete(r.Dropped, 0, n)
-	}
+	return errBusy
 }
 
 // copyPacks writes the segments of packs one after the other, small neighbours fused.
@@ -134,13 +117,15 @@ func (b *Remote) copyPacks(ctx context.Context, old []Pack, w *packWriter) error
 	var extents []extent
 	var segments []Segment
 	for i := range old {
-		t, err := b.table(ctx, &old[i])
+		t, err := b.tables.read(ctx, &old[i])
 		if err != nil {
 			return err
 		}
-		for j := range t.table {
-			extents = append(extents, extent{old[i].Key, t.from[j], t.table[j].Bytes})
-			segments = append(segments, t.table[j])
+		at := uint64(0)
+		for j := range t {
+			extents = append(extents, extent{old[i].Key, at, t[j].Bytes})
+			segments = append(segments, t[j])
+			at += t[j].Bytes
 		}
 	}
 	a := b.ahead(ctx, b.pieces(extents))

@@ -16,9 +16,8 @@ import (
 const (
 	// swaps is how often a root is tried to be replaced: each time somebody else was faster.
 	swaps = 64
-	// packAge is how long after its last piece a pack may still be put into the root; garbageAge, twice that, when it is swept.
-	packAge    = 12 * time.Hour
-	garbageAge = 24 * time.Hour
+	// packAge is how long after its last piece a pack may still be put into the root. A sweep waits for twice that.
+	packAge = 12 * time.Hour
 )
 
 // ErrUncertain: the way to the store failed while the root was written, and nobody knows whether it was.
@@ -90,6 +89,11 @@ func (b *Remote) commit(ctx context.Context, p *pushed) ([]sync.Answer, error) {
 		if next == nil {
 			b.root = at
 			return answers, nil
+		}
+		if at.etag == "" {
+			if err := b.probe(ctx); err != nil {
+				return nil, err
+			}
 		}
 		now, err := b.swap(ctx, at, next)
 		if err == nil {
@@ -166,7 +170,7 @@ func (b *Remote) apply(ctx context.Context, at *rooted, p *pushed, again bool) (
 func (r *rooted) next() *Root {
 	n := *r.Root
 	n.Generation++
-	n.Packs, n.Names, n.Dropped = slices.Clone(n.Packs), slices.Clone(n.Names), slices.Clone(n.Dropped)
+	n.Packs, n.Names = slices.Clone(n.Packs), slices.Clone(n.Names)
 	return &n
 }
 
@@ -216,9 +220,9 @@ func (b *Remote) passed(ctx context.Context, at *rooted, u *sync.Update) (bool, 
 		return false, nil
 	}
 	found := false
-	err := b.walk(ctx, at.Root, made{n.Generation, n.State}, newWalked(), func(s [32]byte) bool {
+	_, err := b.walk(ctx, at.Root, []made{{n.Generation, n.State}}, func(s [32]byte) bool {
 		found = found || s == u.State
 		return found || s == u.Old
-	})
+	}, b.tables)
 	return found, err
 }

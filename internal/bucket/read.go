@@ -1,25 +1,23 @@
 package bucket
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	gosync "sync"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/oxy-vcs/oxy/internal/s3"
 	"github.com/oxy-vcs/oxy/internal/sync"
 )
 
 const (
-	// readSize is how much one request reads, and, times readsAhead and two, what a reader has in memory.
-	readSize   = 8 << 20
-	readsAhead = 4
-	// tablesAtOnce is how many tables are asked for side by side.
-	tablesAtOnce = 8
+	// readSize is how much one request reads: large enough that the way to the store does not count.
+	readSize = 8 << 20
+	// readsAtOnce is how many are under way; what they bring, and what waits to be used, is at most readMemory, in steps of readStep.
+	readsAtOnce = 16
+	readMemory  = 48 << 20
+	readStep    = 64 << 10
 )
 
 // errDropped: the reader was slower than a day, or the bucket lost something.
@@ -65,12 +63,14 @@ type ahead struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	queue  chan chan answer
+	steps  chan struct{} // of memory
 	done   chan struct{}
 	data   []byte
+	held   int // steps that data takes
 }
 
 func (b *Remote) ahead(ctx context.Context, pieces []piece) *ahead {
-	a := &ahead{queue: make(chan chan answer, readsAhead), done: make(chan struct{})}
+	a := &ahead{queue: make(chan chan answer, readsAtOnce-2), steps: make(chan struct{}, readMemory/readStep), done: make(chan struct{})}
 	a.ctx, a.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(a.done)
@@ -78,6 +78,13 @@ func (b *Remote) ahead(ctx context.Context, pieces []piece) *ahead {
 		defer wg.Wait()
 		defer close(a.queue)
 		for _, p := range pieces {
+			for range stepsOf(int(p.n)) {
+				select {
+				case a.steps <- struct{}{}:
+				case <-a.ctx.Done():
+					return
+				}
+			}
 			c := make(chan answer, 1)
 			select {
 			case a.queue <- c:
@@ -96,6 +103,8 @@ func (b *Remote) ahead(ctx context.Context, pieces []piece) *ahead {
 	return a
 }
 
+func stepsOf(n int) int { return (n + readStep - 1) / readStep }
+
 func (a *ahead) close() {
 	a.cancel()
 	<-a.done
@@ -104,6 +113,9 @@ func (a *ahead) close() {
 // Read gives the bytes of all pieces one after the other.
 func (a *ahead) Read(p []byte) (int, error) {
 	for len(a.data) == 0 {
+		for ; a.held > 0; a.held-- {
+			<-a.steps
+		}
 		c, ok := <-a.queue
 		if !ok {
 			if err := a.ctx.Err(); err != nil {
@@ -115,7 +127,7 @@ func (a *ahead) Read(p []byte) (int, error) {
 		if got.err != nil {
 			return 0, got.err
 		}
-		a.data = got.data
+		a.data, a.held = got.data, stepsOf(len(got.data))
 	}
 	n := copy(p, a.data)
 	a.data = a.data[n:]
@@ -172,77 +184,4 @@ func (f *firstError) Read(p []byte) (int, error) {
 		f.err = err
 	}
 	return n, err
-}
-
-// table gives the table of a pack.
-func (b *Remote) table(ctx context.Context, p *Pack) (*packTable, error) {
-	if t, ok := b.tables[p.Key]; ok {
-		return t, nil
-	}
-	data := p.Inline
-	if data == nil {
-		var err error
-		if data, err = b.readTable(ctx, p); err != nil {
-			return nil, err
-		}
-	}
-	return b.addTable(p, data)
-}
-
-func (b *Remote) addTable(p *Pack, data []byte) (*packTable, error) {
-	t, err := DecodeTable(data, p.Data, p.From, p.To)
-	if err != nil {
-		return nil, err
-	}
-	out := newPackTable(p.Key, t)
-	b.tables[p.Key] = out
-	return out, nil
-}
-
-func (b *Remote) readTable(ctx context.Context, p *Pack) ([]byte, error) {
-	var out bytes.Buffer
-	a := b.ahead(ctx, b.pieces([]extent{{p.Key, p.Data, p.Table}}))
-	defer a.close()
-	if _, err := out.ReadFrom(a); err != nil {
-		return nil, err
-	}
-	if xxh3.Hash(out.Bytes()) != p.Check {
-		return nil, malformed("the table of pack %s was altered", p.Key)
-	}
-	return out.Bytes(), nil
-}
-
-// allTables reads the tables of all packs side by side: one after the other, a clone would wait for each.
-func (b *Remote) allTables(ctx context.Context, r *Root) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var wg gosync.WaitGroup
-	var mu gosync.Mutex
-	var first error
-	slots := make(chan struct{}, tablesAtOnce)
-	for i := range r.Packs {
-		p := &r.Packs[i]
-		mu.Lock()
-		_, there := b.tables[p.Key]
-		mu.Unlock()
-		if there || p.Inline != nil {
-			continue
-		}
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			data, err := b.readTable(ctx, p)
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				_, err = b.addTable(p, data)
-			}
-			if err != nil && first == nil {
-				first = err
-				cancel()
-			}
-		})
-	}
-	wg.Wait()
-	return first
 }

@@ -27,7 +27,7 @@ type Remote struct {
 	local  Local
 
 	root   *rooted // as it was when it was listed: what follows speaks of that
-	tables map[Key]*packTable
+	tables *tableCache
 	sets   map[[32]byte]*sync.IDSet // of states that were told apart
 
 	mu     gosync.Mutex
@@ -39,7 +39,9 @@ func New(store Store, prefix string, local Local) *Remote {
 	if prefix != "" {
 		prefix += "/"
 	}
-	return &Remote{store: store, prefix: prefix, local: local, tables: map[Key]*packTable{}, sets: map[[32]byte]*sync.IDSet{}}
+	b := &Remote{store: store, prefix: prefix, local: local, sets: map[[32]byte]*sync.IDSet{}}
+	b.tables = &tableCache{b: b, kept: map[Key]Table{}}
+	return b
 }
 
 // Dial makes a peer of it.
@@ -136,18 +138,17 @@ func (b *Remote) wanted(refs []sync.Ref) ([]*Name, error) {
 
 // lacking finds the segments that lead from what the asker has to names' states.
 func (b *Remote) lacking(ctx context.Context, names []*Name, haves map[[32]byte]bool) ([]extent, error) {
-	if len(haves) == 0 {
-		if err := b.allTables(ctx, b.root.Root); err != nil {
-			return nil, err
-		}
+	from := make([]made, len(names))
+	for i, n := range names {
+		from[i] = made{n.Generation, n.State}
 	}
-	w := newWalked()
-	for _, n := range names {
-		if err := b.walk(ctx, b.root.Root, made{n.Generation, n.State}, w, func(s [32]byte) bool { return haves[s] }); err != nil {
-			return nil, err
-		}
+	stop := func(s [32]byte) bool { return haves[s] }
+	if len(haves) > 0 {
+		return b.walk(ctx, b.root.Root, from, stop, b.tables)
 	}
-	return b.extents(ctx, b.root.Root, w)
+	all := b.tablesBackward(ctx, b.root.Root)
+	defer all.close()
+	return b.walk(ctx, b.root.Root, from, stop, all)
 }
 
 func setOf(states [][32]byte) map[[32]byte]bool {

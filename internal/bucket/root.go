@@ -23,7 +23,7 @@ type Root struct {
 	First      string // the bookmark that a clone checks out
 	Packs      []Pack // in the order of their generations, which do not overlap
 	Names      []Name // bookmarks first, each kind in the order of its bytes
-	Dropped    []Drop
+	Swept      uint64 // when garbage was last looked for, in seconds since 1970 by the store's clock
 }
 
 // Pack is a pack that counts.
@@ -45,13 +45,6 @@ type Name struct {
 	Generation uint64
 }
 
-// Drop is a pack that others took the place of: readers of an older root may still need it.
-type Drop struct {
-	Key   Key
-	Bytes uint64
-	When  uint64 // seconds since 1970
-}
-
 // Key names a pack.
 type Key [16]byte
 
@@ -64,8 +57,8 @@ const (
 	maxRoot    = 64 << 20
 	maxPacks   = 1 << 16
 	maxNames   = 1 << 20
-	maxDropped = 1 << 12
 	maxPack    = 1 << 44 // bytes
+	maxSeconds = 1 << 40
 	isInline   = 1
 )
 
@@ -98,12 +91,7 @@ func (r *Root) Encode() []byte {
 		b = binary.AppendUvarint(b, n.Len)
 		b = binary.AppendUvarint(b, n.Generation)
 	}
-	b = binary.AppendUvarint(b, uint64(len(r.Dropped)))
-	for _, d := range r.Dropped {
-		b = append(b, d.Key[:]...)
-		b = binary.AppendUvarint(b, d.Bytes)
-		b = binary.AppendUvarint(b, d.When)
-	}
+	b = binary.AppendUvarint(b, r.Swept)
 	return binary.LittleEndian.AppendUint64(b, xxh3.Hash(b))
 }
 
@@ -124,14 +112,8 @@ func DecodeRoot(b []byte) (*Root, error) {
 	r := &Root{Generation: f.uvarint(), First: f.text(safepath.MaxBookmark)}
 	r.packs(&f)
 	r.names(&f)
-	for range f.count(maxDropped, 18) {
-		d := Drop{Key: Key(fixedKey(f.bytes(16))), Bytes: f.uvarint(), When: f.uvarint()}
-		if d.Bytes > maxPack || d.When > 1<<40 {
-			f.bad = true
-		}
-		r.Dropped = append(r.Dropped, d)
-	}
-	if f.bad || len(f.b) > 0 || r.Generation == 0 || r.Generation > 1<<62 {
+	r.Swept = f.uvarint()
+	if f.bad || len(f.b) > 0 || r.Generation == 0 || r.Generation > 1<<62 || r.Swept > maxSeconds {
 		return nil, malformed("its root")
 	}
 	if r.First != "" && safepath.CheckBookmark(r.First) != nil {

@@ -18,7 +18,7 @@ type Store interface {
 	// PutIf writes an object if it is still the one of an ETag, or if it is not there where that is "".
 	PutIf(ctx context.Context, key string, body []byte, etag string) (s3.Info, error)
 	Delete(ctx context.Context, key string) error
-	List(ctx context.Context, prefix string) ([]s3.Listed, time.Time, error)
+	List(ctx context.Context, prefix string) ([]s3.Listed, error)
 }
 
 // rooted is a root as it was read or written.
@@ -64,3 +64,20 @@ func (b *Remote) swap(ctx context.Context, old *rooted, next *Root) (*rooted, er
 }
 
 var errTooManyNames = errors.New("there are too many bookmarks and tags for one bucket")
+
+var errNoConditions = errors.New("the store overwrites objects even if it is told not to: two pushes at once would lose one of them there")
+
+// probe tries, before a bucket's first root, whether the store keeps to conditions: one that passes over them would lose pushes in silence.
+func (b *Remote) probe(ctx context.Context) error {
+	for i, etag := range []string{"", "", `"00000000000000000000000000000000"`} {
+		_, err := b.store.PutIf(ctx, b.prefix+"probe", []byte("Does this store keep to conditions?\n"), etag)
+		switch {
+		case errors.Is(err, s3.ErrCondition):
+		case err != nil:
+			return err
+		case i > 0: // the first may find nothing there
+			return errNoConditions
+		}
+	}
+	return nil
+}

@@ -24,11 +24,6 @@ type Table []Segment
 // maxTable bounds a table: a pack of a million pushes.
 const maxTable = 1 << 30
 
-type made struct {
-	generation uint64
-	state      [32]byte
-}
-
 // Encode writes a table.
 func (t Table) Encode() []byte {
 	b := binary.AppendUvarint(nil, uint64(len(t)))
@@ -105,4 +100,22 @@ func (s *Segment) first() uint64 {
 		return 0
 	}
 	return s.Moves[0].Generation
+}
+
+func (t Table) moves() (n int) {
+	for i := range t {
+		n += len(t[i].Moves)
+	}
+	return n
+}
+
+func (t Table) from() uint64 { return t[0].first() }
+
+func (t Table) to() (last uint64) {
+	for i := range t {
+		for _, m := range t[i].Moves {
+			last = m.Generation
+		}
+	}
+	return last
 }

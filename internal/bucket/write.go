@@ -163,14 +163,3 @@ func (p *Pack) setTable(t Table) {
 	p.Table, p.Check = uint64(len(p.Inline)), xxh3.Hash(p.Inline)
 	p.From, p.To = t.from(), t.to()
 }
-
-func (t Table) from() uint64 { return t[0].first() }
-
-func (t Table) to() (last uint64) {
-	for i := range t {
-		for _, m := range t[i].Moves {
-			last = m.Generation
-		}
-	}
-	return last
-}

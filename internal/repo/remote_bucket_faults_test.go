@@ -128,7 +128,7 @@ func copyBucket(t *testing.T, from string) string {
 	to := bucketServer(t, nil)
 	ctx := context.Background()
 	a, b := bucketClient(t, from, nil), bucketClient(t, to, nil)
-	list, _, err := a.List(ctx, "")
+	list, err := a.List(ctx, "")
 	if err != nil {
 		t.Fatal(err)
 	}
