@@ -85,6 +85,9 @@ func Open(dir string, opt Options) (*Repo, error) {
 
 func openAt(root string, opt Options) (*Repo, error) {
 	r := &Repo{root: root, dir: filepath.Join(root, DirName), fs: opt.FS, opt: opt}
+	if err := refuseLinks(opt.FS, r.dir); err != nil {
+		return nil, err
+	}
 	done := opt.Timings.Phase("open store")
 	var err error
 	r.store, err = store.Open(opt.FS, r.dir)
@@ -93,6 +96,24 @@ func openAt(root string, opt Options) (*Repo, error) {
 		return nil, storeError(err)
 	}
 	return r, nil
+}
+
+// refuseLinks sees to it that nothing in a repository that came from others leads elsewhere: the files themselves are never
+// followed when they are written, see vfs.
+func refuseLinks(fsys vfs.FS, dir string) error {
+	for _, sub := range [...]string{"log", "index", "trees", "wc", "incoming"} {
+		var st vfs.Stat
+		name := filepath.Join(dir, sub)
+		switch err := fsys.Lstat(name, &st); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return fileError("open the repository", err)
+		case st.Kind == vfs.KindLink:
+			return &Error{Text: safepath.Quote(name) + " is a symbolic link, and oxy follows none inside a repository",
+				Next: "Somebody may want to lead it astray. If you made it: move what it leads to into its place."}
+		}
+	}
+	return nil
 }
 
 func (o Options) withDefaults() Options {

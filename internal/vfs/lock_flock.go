@@ -12,7 +12,7 @@ import (
 // tryLock takes the lock at once or returns the bare ErrLocked.
 func tryLock(name string) (io.Closer, error) {
 	for {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
 		if err != nil {
 			return nil, err
 		}

@@ -102,8 +102,7 @@ func (n *inode) fill(st *Stat) {
 func (m *Mem) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	follow := flag&(os.O_CREATE|os.O_EXCL) != os.O_CREATE|os.O_EXCL
-	at, err := m.resolve(name, follow)
+	at, err := m.resolve(name, !writes(flag))
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}

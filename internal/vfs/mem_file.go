@@ -43,7 +43,7 @@ func (m *Mem) openNode(at place, flag int, perm fs.FileMode) (*inode, error) {
 		return nil, syscall.EEXIST
 	case at.node.kind == KindLink:
 		return nil, syscall.ELOOP
-	case at.node.kind == KindDir && flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0:
+	case at.node.kind == KindDir && writes(flag):
 		return nil, syscall.EISDIR
 	}
 	if flag&os.O_TRUNC != 0 {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 )
 
 func hasOSSeparator(name string) bool {
@@ -14,7 +15,14 @@ func hasOSSeparator(name string) bool {
 	return os.PathSeparator != '/' && strings.ContainsAny(name, `\:`)
 }
 
+// OpenFile looks before it opens for writing: the system has no flag that leaves a link alone, and whoever is quick enough gets
+// between the two.
 func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	if writes(flag) {
+		if fi, err := os.Lstat(name); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+			return nil, pathError("open", name, syscall.ELOOP)
+		}
+	}
 	f, err := os.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,9 @@ func openat(dir int, name string, flag int, perm fs.FileMode) (fd int, err error
 }
 
 func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	if writes(flag) {
+		flag |= unix.O_NOFOLLOW
+	}
 	fd, err := openat(unix.AT_FDCWD, name, flag, perm)
 	if err != nil {
 		return nil, pathError("open", name, err)

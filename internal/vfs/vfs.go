@@ -6,12 +6,14 @@ package vfs
 import (
 	"io"
 	"io/fs"
+	"os"
 )
 
 // FS is a file system. Names are paths in the form of the operating system; methods follow symbolic links only where
 // they say so. All errors are *fs.PathError or *os.LinkError and work with errors.Is (fs.ErrNotExist and so on).
 type FS interface {
-	// OpenFile opens or creates a file; flag as for os.OpenFile. It follows symbolic links.
+	// OpenFile opens or creates a file; flag as for os.OpenFile. It follows symbolic links, but a name that is itself one
+	// only for reading: what somebody planted under a name that oxy writes to cannot lead the writing elsewhere.
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	// OpenDir opens a directory for work relative to it. It follows symbolic links in name.
 	OpenDir(name string) (Dir, error)
@@ -34,6 +36,9 @@ type FS interface {
 	// which Lock returns ErrLocked. The lock ends with Close or with the process.
 	Lock(name string, wait func(tries int) bool) (io.Closer, error)
 }
+
+// writes tells whether a file opened with flag can be changed or comes to be.
+func writes(flag int) bool { return flag&(os.O_WRONLY|os.O_RDWR|os.O_CREATE|os.O_TRUNC) != 0 }
 
 // File is an open file.
 type File interface {
