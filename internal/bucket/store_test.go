@@ -27,6 +27,7 @@ var errWay = errors.New("the way failed")
 type memory struct {
 	now   func() time.Time
 	wait  func()            // on the way there, and on the way back
+	lost  func()            // until who asked gives up
 	fault func(n int) fault // of the nth request
 
 	mu      gosync.Mutex
@@ -43,7 +44,7 @@ type object struct {
 }
 
 func newMemory() *memory {
-	return &memory{now: time.Now, wait: func() {}, fault: func(int) fault { return none }, objects: map[string]object{}}
+	return &memory{now: time.Now, wait: func() {}, lost: func() {}, fault: func(int) fault { return none }, objects: map[string]object{}}
 }
 
 func (m *memory) copy() *memory {
@@ -67,6 +68,7 @@ func (m *memory) do(ctx context.Context, what string, act func() error) error {
 		return ctx.Err()
 	}
 	if f == before {
+		m.lost()
 		return errWay
 	}
 	m.mu.Lock()
@@ -74,6 +76,7 @@ func (m *memory) do(ctx context.Context, what string, act func() error) error {
 	m.mu.Unlock()
 	m.wait()
 	if f == after {
+		m.lost()
 		return errWay
 	}
 	return err

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/oxy-vcs/oxy/internal/s3/s3test"
 )
 
 // bucketServer is a store in this process, with a bucket called team. through may stand before it.
@@ -35,9 +38,11 @@ func bucketEnv(t *testing.T, endpoint string) Options {
 	opt.Env = func(k string) string {
 		switch k {
 		case "AWS_ACCESS_KEY_ID":
-			return "ada"
+			return s3test.ID
 		case "AWS_SECRET_ACCESS_KEY":
-			return "engine/no1"
+			return s3test.Secret
+		case "AWS_REGION":
+			return s3test.Region
 		case "AWS_ENDPOINT_URL":
 			return endpoint
 		}
@@ -58,8 +63,20 @@ func cloneBucket(t *testing.T, opt Options, name string) *site {
 	return &site{t, r}
 }
 
-func TestBucket(t *testing.T) {
-	opt := bucketEnv(t, bucketServer(t, nil))
+func TestBucket(t *testing.T) { bucketDay(t, bucketEnv(t, bucketServer(t, nil))) }
+
+// TestBucketRealServer is TestBucket with a server that others run in earnest.
+func TestBucketRealServer(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "team"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	bucketDay(t, bucketEnv(t, s3test.Real(t, dir)))
+}
+
+// bucketDay has two people push and pull by turns.
+func bucketDay(t *testing.T, opt Options) {
+	t.Helper()
 	a := newSite(t, "a", opt)
 	if err := a.AddRemote(Origin, bucketAddress, a.root); err != nil {
 		t.Fatal(err)
