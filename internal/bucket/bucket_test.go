@@ -110,7 +110,7 @@ func sorted(ids []change.ID) []change.ID {
 // whole holds what lies in the store against the root.
 func (w *world) whole() *Root {
 	w.t.Helper()
-	b, _ := w.c.dial(context.Background())
+	b := New(w.c.store, "project", w.c)
 	r, err := b.readRoot(context.Background())
 	if err != nil {
 		w.t.Fatal(err)
@@ -143,7 +143,7 @@ func (w *world) garbage() (n int) {
 	for _, p := range w.whole().Packs {
 		needed[p.Key] = true
 	}
-	b, _ := w.c.dial(context.Background())
+	b := New(w.c.store, "project", w.c)
 	for name := range w.m.objects {
 		if k, ok := b.keyOf(name); ok && !needed[k] {
 			n++

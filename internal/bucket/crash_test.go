@@ -58,7 +58,7 @@ func TestCrashes(t *testing.T) {
 			answers, err := act(m)
 			m.fault = func(int) fault { return none }
 			w.m = m
-			b, _ := w.c.dial(context.Background())
+			b := New(w.c.store, "project", w.c)
 			r, failed := b.readRoot(context.Background())
 			if failed != nil {
 				t.Fatalf("stopped at %d: %v", n, failed)

@@ -34,7 +34,7 @@ func TestLies(t *testing.T) {
 	root := w.whole()
 	var live []string
 	for name := range w.m.objects {
-		b, _ := w.c.dial(context.Background())
+		b := New(w.c.store, "project", w.c)
 		if k, ok := b.keyOf(name); ok && slices.ContainsFunc(root.Packs, func(p Pack) bool { return p.Key == k }) {
 			live = append(live, name)
 		}

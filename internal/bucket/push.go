@@ -118,7 +118,7 @@ func (b *Remote) commit(ctx context.Context, p *pushed) ([]sync.Answer, error) {
 
 // yield waits a little before the next try, a while longer each time: whoever lost together would else lose together again.
 func (b *Remote) yield(ctx context.Context, try int) error {
-	most := 4 * time.Millisecond << min(try, 8)
+	most := 4 * time.Millisecond << min(try, 4)
 	t := time.NewTimer(rand.N(most))
 	defer t.Stop()
 	select {

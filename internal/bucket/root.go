@@ -158,33 +158,41 @@ func (r *Root) packs(f *fields) {
 }
 
 func (r *Root) names(f *fields) {
-	kinds := map[string]struct{}{}
-	for range f.count(maxNames, 36) {
+	n := f.count(maxNames, 36)
+	r.Names = make([]Name, 0, n)
+	for range n {
 		n := Name{Kind: sync.RefKind(f.byte()), Name: f.text(safepath.MaxBookmark), State: f.id(), Len: f.uvarint(), Generation: f.uvarint()}
 		if n.Kind != sync.Bookmark && n.Kind != sync.Tag || n.State == [32]byte{} || n.Generation > r.Generation || n.Len == 0 || n.Len > 1<<31 || safepath.CheckBookmark(n.Name) != nil {
 			f.bad = true
 		}
-		if len(r.Names) > 0 && compareNames(r.Names[len(r.Names)-1], n) >= 0 {
-			f.bad = true
-		}
-		if _, both := kinds[n.Name]; both {
+		if len(r.Names) > 0 && compareNames(&r.Names[len(r.Names)-1], &n) >= 0 {
 			f.bad = true
 		}
 		if f.bad {
 			return
 		}
-		kinds[n.Name] = struct{}{}
 		r.Names = append(r.Names, n)
+	}
+	tags, _ := slices.BinarySearchFunc(r.Names, sync.Tag, func(n Name, k sync.RefKind) int { return cmp.Compare(n.Kind, k) })
+	for i := tags; i < len(r.Names); i++ {
+		if _, both := r.Name(sync.Bookmark, r.Names[i].Name); both {
+			f.bad = true
+		}
 	}
 }
 
-func compareNames(a, b Name) int {
+func compareNames(a, b *Name) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+}
+
+func (r *Root) search(kind sync.RefKind, name string) (int, bool) {
+	want := Name{Kind: kind, Name: name}
+	return slices.BinarySearchFunc(r.Names, want, func(n, want Name) int { return compareNames(&n, &want) })
 }
 
 // Name finds a name.
 func (r *Root) Name(kind sync.RefKind, name string) (*Name, bool) {
-	i, ok := slices.BinarySearchFunc(r.Names, Name{Kind: kind, Name: name}, compareNames)
+	i, ok := r.search(kind, name)
 	if !ok {
 		return nil, false
 	}
@@ -193,7 +201,7 @@ func (r *Root) Name(kind sync.RefKind, name string) (*Name, bool) {
 
 // set makes a name what it says.
 func (r *Root) set(n Name) {
-	i, ok := slices.BinarySearchFunc(r.Names, n, compareNames)
+	i, ok := r.search(n.Kind, n.Name)
 	if !ok {
 		r.Names = slices.Insert(r.Names, i, n)
 	}

@@ -220,7 +220,7 @@ func (r *Repo) dialAddress(ctx context.Context, a sync.Address, name, cwd string
 		}
 		return sync.DialHTTP(a, how)
 	case sync.S3:
-		return r.dialBucket(ctx, a, name)
+		return r.dialBucket(ctx, a, name, messages)
 	}
 	path := a.Path
 	if !filepath.IsAbs(path) {

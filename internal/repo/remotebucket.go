@@ -1,9 +1,13 @@
 package repo
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os/exec"
+	"time"
 
 	"github.com/oxy-vcs/oxy/internal/bucket"
 	"github.com/oxy-vcs/oxy/internal/s3"
@@ -11,7 +15,7 @@ import (
 )
 
 // dialBucket opens the way to a repository in object storage, for whom the person's environment and files for S3 say.
-func (r *Repo) dialBucket(ctx context.Context, a sync.Address, name string) (sync.Peer, error) {
+func (r *Repo) dialBucket(ctx context.Context, a sync.Address, name string, messages io.Writer) (sync.Peer, error) {
 	at, err := s3.Load(r.opt.Env, func(name string) ([]byte, error) { return r.fs.ReadFile(name, maxConfig) })
 	if err != nil {
 		return nil, err
@@ -31,6 +35,14 @@ func (r *Repo) dialBucket(ctx context.Context, a sync.Address, name string) (syn
 			*say.in = say.last
 		}
 	}
+	if len(at.Process) > 0 {
+		if c.Credentials, err = askForKeys(ctx, at.Process, messages); err != nil {
+			return nil, err
+		}
+	}
+	if c.Roots, err = r.bucketRoots(at.Roots); err != nil {
+		return nil, err
+	}
 	// Amazon wants the bucket in the host's name; others mostly have one host.
 	c.Virtual = a.Bucket.Style == "virtual" || a.Bucket.Style == "" && c.Endpoint == ""
 	client, err := s3.New(c)
@@ -42,6 +54,38 @@ func (r *Repo) dialBucket(ctx context.Context, a sync.Address, name string) (syn
 		client.Close()
 		return nil
 	}), nil
+}
+
+// askForKeys runs the program that the person's files for S3 name for that.
+func askForKeys(ctx context.Context, command []string, messages io.Writer) (s3.Credentials, error) {
+	ctx, cancel := context.WithTimeout(ctx, helperTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &limited{w: &out, left: maxHelped}, messages
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	var c s3.Credentials
+	if err == nil {
+		c, err = s3.ParseProcess(out.Bytes())
+	}
+	if err != nil {
+		return c, &Error{Text: "the program that credential_process names gave no key: " + err.Error(), Next: "See what is the matter with: " + command[0], Err: err}
+	}
+	return c, nil
+}
+
+// bucketRoots reads the certificates to trust, of the file that is named for S3 or else of the one for all.
+func (r *Repo) bucketRoots(name string) (roots []byte, err error) {
+	if name == "" {
+		if name, err = r.personalFile(settingRoots); err != nil || name == "" {
+			return nil, err
+		}
+	}
+	if roots, err = r.fs.ReadFile(name, maxRoots); err != nil {
+		err = readError("the certificates to trust", err)
+	}
+	return roots, err
 }
 
 // localStates is what a bucket asks of this side.

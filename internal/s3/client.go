@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -26,6 +28,7 @@ type Config struct {
 	Region      string // "": us-east-1
 	Virtual     bool   // the bucket is part of the host's name, not of the path
 	Credentials Credentials
+	Roots       []byte                      // certificates in PEM that are trusted beside the system's
 	Transport   http.RoundTripper           // nil: the usual one
 	Wait        func(try int) time.Duration // before the next try; nil: longer each time
 }
@@ -76,12 +79,29 @@ func New(c Config) (*Client, error) {
 	u.RawPath = ""
 	transport := c.Transport
 	if transport == nil {
-		transport = &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: headerTime, TLSHandshakeTimeout: headerTime / 4,
-			DialContext: (&net.Dialer{Timeout: headerTime / 4}).DialContext, DisableCompression: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: headerTime}
+		if transport, err = newTransport(c.Roots); err != nil {
+			return nil, err
+		}
 	}
 	return &Client{c, u, &http.Client{Transport: transport,
 		// A redirect would have what is signed for one host shown to another.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+}
+
+func newTransport(roots []byte) (*http.Transport, error) {
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: headerTime, TLSHandshakeTimeout: headerTime / 4,
+		DialContext: (&net.Dialer{Timeout: headerTime / 4}).DialContext, DisableCompression: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: headerTime}
+	if len(roots) > 0 {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		if !pool.AppendCertsFromPEM(roots) {
+			return nil, errors.New("there is no certificate in the file of certificates to trust")
+		}
+		t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	return t, nil
 }
 
 // Close lets go of idle connections.

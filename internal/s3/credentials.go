@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,10 +30,12 @@ type Settings struct {
 	Credentials Credentials
 	Region      string
 	Endpoint    string
+	Roots       string   // a file of certificates to trust
+	Process     []string // a program that gives credentials, where there are no others
 }
 
 // Load reads the usual environment and files: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_DEFAULT_REGION,
-// AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL; and of the profile that AWS_PROFILE names, or default, what AWS_SHARED_CREDENTIALS_FILE and
+// AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_CA_BUNDLE; and of the profile that AWS_PROFILE names, or default, what AWS_SHARED_CREDENTIALS_FILE and
 // AWS_CONFIG_FILE have, or ~/.aws/credentials and ~/.aws/config. A variable counts before a file. read gives fs.ErrNotExist for a file that is not there.
 func Load(env func(string) string, read func(name string) ([]byte, error)) (Settings, error) {
 	var s Settings
@@ -80,6 +83,12 @@ func Load(env func(string) string, read func(name string) ([]byte, error)) (Sett
 			return s, fmt.Errorf("there is no profile %q in the files of AWS", plain(profile))
 		}
 		s.Credentials = NewCredentials(values["aws_access_key_id"], values["aws_secret_access_key"], values["aws_session_token"])
+		if s.Credentials.ID == "" {
+			s.Process = words(values["credential_process"])
+		}
+	}
+	if s.Roots = env("AWS_CA_BUNDLE"); s.Roots == "" {
+		s.Roots = values["ca_bundle"]
 	}
 	if s.Region = first("AWS_REGION", "AWS_DEFAULT_REGION"); s.Region == "" {
 		s.Region = values["region"]
@@ -88,6 +97,44 @@ func Load(env func(string) string, read func(name string) ([]byte, error)) (Sett
 		s.Endpoint = values["endpoint_url"]
 	}
 	return s, nil
+}
+
+// words divides a command line at spaces that are not within double quotes.
+func words(line string) (out []string) {
+	var word strings.Builder
+	quoted, some := false, false
+	for _, c := range line {
+		switch {
+		case c == '"':
+			quoted, some = !quoted, true
+		case !quoted && (c == ' ' || c == '\t'):
+			if some {
+				out = append(out, word.String())
+				word.Reset()
+			}
+			some = false
+		default:
+			word.WriteRune(c)
+			some = true
+		}
+	}
+	if some {
+		out = append(out, word.String())
+	}
+	return out
+}
+
+// ParseProcess reads what a program that gives credentials prints.
+func ParseProcess(b []byte) (Credentials, error) {
+	var p struct {
+		Version                                    int
+		AccessKeyID, SecretAccessKey, SessionToken string
+	}
+	// Its errors could show what it was read from.
+	if err := json.Unmarshal(b, &p); err != nil || p.Version != 1 || p.AccessKeyID == "" || p.SecretAccessKey == "" {
+		return Credentials{}, errors.New("it prints no credentials, which are JSON with Version 1, AccessKeyId and SecretAccessKey")
+	}
+	return NewCredentials(p.AccessKeyID, p.SecretAccessKey, p.SessionToken), nil
 }
 
 // section reads the keys of one section of a file of AWS into values, and tells whether it is there. Lines that are moved in belong to the key

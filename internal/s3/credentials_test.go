@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -96,6 +97,23 @@ func TestSecretsAreNotTold(t *testing.T) {
 	for _, s := range []string{fmt.Sprint(c), fmt.Sprintf("%+v", c), fmt.Sprintf("%#v", c), fmt.Sprint(Settings{Credentials: c}), fmt.Sprintf("%+v", &Settings{Credentials: c})} {
 		if strings.Contains(s, "engine") || strings.Contains(s, "token") {
 			t.Error(s)
+		}
+	}
+}
+
+func TestCredentialProcess(t *testing.T) {
+	file := "[default]\ncredential_process = \"/opt/my tools/keys\"  --profile \"\" a\"b c\"d\n"
+	s, err := Load(func(k string) string { return map[string]string{"HOME": "/h", "AWS_CA_BUNDLE": "ca.pem"}[k] }, func(string) ([]byte, error) { return []byte(file), nil })
+	if err != nil || !slices.Equal(s.Process, []string{"/opt/my tools/keys", "--profile", "", "ab cd"}) || s.Roots != "ca.pem" {
+		t.Errorf("%q %v", s.Process, err)
+	}
+	c, err := ParseProcess([]byte(`{"Version": 1, "AccessKeyId": "a", "SecretAccessKey": "b", "SessionToken": "c", "Expiration": "2030-01-01T00:00:00Z"}`))
+	if err != nil || c != NewCredentials("a", "b", "c") {
+		t.Error(err)
+	}
+	for _, bad := range []string{"", "{}", `{"Version": 2, "AccessKeyId": "a", "SecretAccessKey": "b"}`, `{"Version": 1, "AccessKeyId": "a"}`, `{"Version":1,"AccessKeyId":"a","SecretAccessKey":"secret`} {
+		if _, err := ParseProcess([]byte(bad)); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }
