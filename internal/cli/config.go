@@ -24,6 +24,9 @@ it, a key and a value set it, nothing lists all; get, set, unset and list say th
   ui.pager, ui.editor     programs (OXY_PAGER and OXY_EDITOR come first)
   sign.commits            true: sign what you record; sign.key: the key's file; sign.allowed, sign.revoked: lists of keys;
                           sign.anyone: who is allowed may sign for others. Of these only your own (--user) count
+  http.helper, http.ca    a program that gives what servers want to see, as Git's credential helpers; a file of certificates
+                          to trust beside the system's. Only your own count
+  remote.NAME.token       what to show to a server over http
   merge.tool              what oxy resolve --tool runs; merge.tools.NAME is how NAME is run
 
 Programs are named in your own settings only: a repository may come from anybody, and shall run none.

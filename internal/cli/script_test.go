@@ -1,8 +1,15 @@
 package cli
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -38,6 +45,7 @@ func TestMain(m *testing.M) {
 //	is NAME TEXT     the file has just this content, with Go's escapes
 //	record MESSAGE … oxy commit -m MESSAGE …, a minute after the last in a story, so that ids are the same in each run
 //	await URL       waits until a server answers there
+//	certificate NAME  makes a certificate for this machine that vouches for itself, NAME.pem, and NAME.key
 func TestStories(t *testing.T) {
 	if dir := memoryDir(t); dir != "" && os.Getenv("GOTMPDIR") == "" {
 		t.Setenv("GOTMPDIR", dir) // where testscript makes the stories' directories
@@ -106,6 +114,8 @@ var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []
 	"is":         storyIs,
 	"record":     storyRecord,
 	"await":      storyAwait,
+
+	"certificate": storyCertificate,
 }
 
 func storyCode(ts *testscript.TestScript, neg bool, args []string) {
@@ -251,8 +261,10 @@ func storyAwait(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await URL")
 	}
+	// Whoever it is: a story looks at the certificate, if it wants to.
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 	for range 500 {
-		reply, err := http.Get(args[0])
+		reply, err := client.Get(args[0])
 		if err == nil {
 			reply.Body.Close()
 			if reply.StatusCode == http.StatusOK {
@@ -262,4 +274,21 @@ func storyAwait(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(10 * time.Millisecond) // the server is another process: there is nothing else to wait for
 	}
 	ts.Fatalf("nothing answers at %s", args[0])
+}
+
+// storyCertificate makes a certificate for this machine.
+func storyCertificate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: certificate NAME")
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	ts.Check(err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	ts.Check(err)
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
 }

@@ -25,12 +25,13 @@ var below = map[string][]string{
 	"internal/ignore":           {"internal/safepath", "internal/vfs"},
 	"internal/worktree": {"internal/state", "internal/ignore", "internal/weave", "internal/change", "internal/diff",
 		"internal/store", "internal/safepath", "internal/vfs"},
-	"internal/sync": {"internal/sign", "internal/change", "internal/safepath"},
-	"internal/repo": {"internal/sync", "internal/worktree", "internal/state", "internal/ignore", "internal/weave", "internal/change",
+	"internal/sync":  {"internal/sign", "internal/change", "internal/safepath"},
+	"internal/serve": {"internal/sync", "internal/safepath", "internal/vfs"},
+	"internal/repo": {"internal/serve", "internal/sync", "internal/worktree", "internal/state", "internal/ignore", "internal/weave", "internal/change",
 		"internal/diff", "internal/store", "internal/sign", "internal/safepath", "internal/vfs", "internal/timings", "internal/oracle"},
 	"internal/ui": {"internal/repo", "internal/worktree", "internal/state", "internal/ignore", "internal/weave",
 		"internal/change", "internal/diff", "internal/store", "internal/safepath", "internal/vfs"},
-	"internal/cli": {"internal/gitbridge/bridge", "internal/hgbridge/bridge", "revlog", "internal/ui", "internal/repo", "internal/sync", "internal/worktree", "internal/state", "internal/ignore",
+	"internal/cli": {"internal/gitbridge/bridge", "internal/hgbridge/bridge", "revlog", "internal/ui", "internal/repo", "internal/serve", "internal/sync", "internal/worktree", "internal/state", "internal/ignore",
 		"internal/weave", "internal/change", "internal/diff", "internal/store", "internal/safepath", "internal/vfs",
 		"internal/sign", "internal/timings"},
 	"cmd/oxy": {"internal/cli"},
@@ -66,6 +67,9 @@ func TestImportsPointDown(t *testing.T) {
 			other := roomOf(dir)
 			if other != room && !slices.Contains(allowed, other) {
 				t.Errorf("%s: %s may not import %s: imports point down only", s.file, room, other)
+			}
+			if room == "internal/repo" && other == "internal/serve" && !s.isTest() {
+				t.Errorf("%s imports %s: only tests of %s do", s.file, other, room)
 			}
 			if other == "internal/oracle" && other != room && !s.isTest() {
 				t.Errorf("%s imports %s: only tests do", s.file, other)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/sync"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 	"github.com/pelletier/go-toml/v2"
 )
@@ -26,9 +27,9 @@ type settings struct {
 
 // namesProgram tells which settings name programs that oxy runs. A repository may come from anybody, in an archive or on a
 // shared disk: if its own settings could name a program, to look at its log would be to run it. The same holds for which key
-// signs, and for whose signatures are trusted.
+// signs, for whose signatures are trusted, and for which servers are.
 func namesProgram(key string) bool {
-	return strings.HasPrefix(key, "sign.") || key == "ui.pager" || key == "ui.editor" || key == "merge.tool" || strings.HasPrefix(key, "merge.tools.")
+	return strings.HasPrefix(key, "sign.") || strings.HasPrefix(key, "http.") || key == "ui.pager" || key == "ui.editor" || key == "merge.tool" || strings.HasPrefix(key, "merge.tools.")
 }
 
 // userConfigDir is where a person's own settings and ignore rules lie, or "".
@@ -155,10 +156,23 @@ func (r *Repo) ConfigPassedOver() ([][3]string, error) {
 
 func listSettings(values map[string][2]string) (out [][3]string) {
 	for k, v := range values {
-		out = append(out, [3]string{k, v[0], v[1]})
+		out = append(out, [3]string{k, shownSetting(k, v[0]), v[1]})
 	}
 	slices.SortFunc(out, func(a, b [3]string) int { return strings.Compare(a[0], b[0]) })
 	return out
+}
+
+// shownSetting is a setting as a list may show it: without what is secret. Who asks for it by its key gets it whole.
+func shownSetting(key, value string) string {
+	if strings.HasPrefix(key, "remote.") {
+		if strings.HasSuffix(key, ".token") {
+			return "(a token)"
+		}
+		if strings.Contains(value, "://") {
+			return sync.Hidden(value)
+		}
+	}
+	return value
 }
 
 // ConfigSet sets a setting in the repository's file, or with user in the person's own. An empty value removes it.
@@ -173,8 +187,11 @@ func (r *Repo) ConfigSet(key, value string, user bool) error {
 	}
 	if !user && value != "" && namesProgram(key) {
 		what, no := key+" names a program", "run one"
-		if strings.HasPrefix(key, "sign.") {
+		switch {
+		case strings.HasPrefix(key, "sign."):
 			what, no = key+" says which keys to use and to trust", "choose them"
+		case strings.HasPrefix(key, "http."):
+			what, no = key+" says whom to trust with what is secret", "choose that"
 		}
 		return &Error{Text: what + ", and oxy takes those from your own settings alone: no repository shall " + no,
 			Next: "Set it for all your repositories with: oxy config --user " + key + " VALUE"}

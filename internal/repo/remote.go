@@ -214,14 +214,11 @@ func (r *Repo) dialAddress(ctx context.Context, a sync.Address, name, cwd string
 		}
 		return sync.DialSSH(ctx, a, command, messages)
 	case sync.HTTP:
-		token := r.opt.Env("OXY_TOKEN")
-		if token == "" && name != "" {
-			var err error
-			if token, _, err = r.ConfigGet("remote." + name + ".token"); err != nil {
-				return nil, err
-			}
+		how, err := r.secrets(a, name, messages)
+		if err != nil {
+			return nil, err
 		}
-		return sync.DialHTTP(a, token), nil
+		return sync.DialHTTP(a, how)
 	}
 	path := a.Path
 	if !filepath.IsAbs(path) {
@@ -243,11 +240,21 @@ func linkError(address string, err error) error {
 	e := &Error{Text: fmt.Sprintf("%s: %v", safepath.Quote(address), err), Err: err}
 	var remote *sync.RemoteError
 	var status *sync.StatusError
+	var certificate *sync.CertificateError
+	var moved *sync.MovedError
 	switch {
 	case errors.As(err, &remote):
 		e.Text = fmt.Sprintf("%s says: %s", safepath.Quote(address), remote.Text)
-	case errors.As(err, &status) && (status.Code == 401 || status.Code == 403):
-		e.Next = "Give it in OXY_TOKEN, or set remote.NAME.token."
+	case errors.As(err, &status) && status.Code == 401:
+		e.Next = "Give it in OXY_TOKEN, in your .netrc, or set remote.NAME.token; see docs/server.md."
+	case errors.As(err, &status) && status.Code == 403:
+		e.Next = "Ask who runs the server to let you."
+	case errors.As(err, &status) && status.Code == 404:
+		e.Next = "Check the address."
+	case errors.As(err, &certificate):
+		e.Next = certificate.Next
+	case errors.As(err, &moved):
+		e.Next = "Nothing was shown to that. If you trust it, use that address: oxy remote remove NAME, then oxy remote add NAME ADDRESS."
 	case errors.Is(err, sync.ErrMalformed):
 		e.Next = "Nothing of it was taken. Try again; if it stays so, the other side is damaged or is no oxy."
 	default:

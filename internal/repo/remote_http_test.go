@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,11 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxy-vcs/oxy/internal/serve"
 	"github.com/oxy-vcs/oxy/internal/sync"
 )
 
 // served serves a repository over http until the test ends.
-func served(t *testing.T, r *site, opt Options, o sync.HTTPOptions) string {
+func served(t *testing.T, r *site, opt Options, o serve.Options) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,8 +34,18 @@ func served(t *testing.T, r *site, opt Options, o sync.HTTPOptions) string {
 	if o.Limit == 0 {
 		o.Limit = 1 << 30
 	}
+	o.Find = func(path string) (sync.Handler, error) {
+		if path != "" {
+			return nil, fs.ErrNotExist
+		}
+		return s, nil
+	}
+	server, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	done := make(chan error, 1)
-	go func() { done <- sync.ServeHTTP(ctx, l, s, o) }()
+	go func() { done <- server.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
@@ -51,7 +63,7 @@ func TestManyPushers(t *testing.T) {
 	a := newSite(t, "a", opt)
 	a.put("begin", "begin\n")
 	a.record("Begin")
-	url := served(t, a, opt, sync.HTTPOptions{})
+	url := served(t, a, opt, serve.Options{})
 	var all []*site
 	for i := range clients {
 		r, _, err := Clone(context.Background(), url, fmt.Sprintf("%s/c%d", t.TempDir(), i), opt, SyncOptions{})
@@ -117,7 +129,7 @@ func TestServerRefuses(t *testing.T) {
 	a := newSite(t, "a", opt)
 	a.put("f", "f\n")
 	a.record("Begin")
-	url := served(t, a, opt, sync.HTTPOptions{Token: "sesame", Limit: 20_000, Clients: 2})
+	url := served(t, a, opt, serve.Options{Access: serve.OneToken("sesame"), Limit: 20_000, Clients: 2})
 	if _, _, err := Clone(ctx, url, t.TempDir()+"/x", opt, SyncOptions{}); err == nil || !strings.Contains(err.Error(), "token") {
 		t.Errorf("%v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -22,7 +23,9 @@ import (
 type ServeOptions struct {
 	Options
 	ReadOnly bool
-	Gather   bool // what is pushed goes into a file before it is looked at: of peers that may be slow
+	Gather   bool      // what is pushed goes into a file before it is looked at: of peers that may be slow
+	Hooks    bool      // run the programs that the repository's own server.toml names; without, a push where there are any is refused
+	Messages io.Writer // what goes wrong after a push was taken; nil: nowhere
 }
 
 // Server answers what other repositories ask of one. It may be asked from many goroutines.
@@ -381,6 +384,13 @@ func (s *Server) pushed(ctx context.Context, r *Repo, in *sync.Reader, out *sync
 	if s.opt.ReadOnly {
 		return &Error{Text: "nothing can be pushed here: it is served for reading only"}
 	}
+	// Before what is pushed is read: it may be much.
+	if c := sync.CallerOf(ctx); !c.Push {
+		if c.Name == "" {
+			return &Error{Text: "to push here one must say who one is: give a token, as in OXY_TOKEN"}
+		}
+		return &Error{Text: safepath.Quote(c.Name) + " may read here, but not push: ask who runs the server"}
+	}
 	if s.opt.Gather {
 		return r.gathered(in, func(in *sync.Reader) error { return s.takePush(ctx, r, in, out) })
 	}
@@ -398,7 +408,7 @@ func (s *Server) takePush(ctx context.Context, r *Repo, in *sync.Reader, out *sy
 		var all []sync.Answer
 		done := false
 		for _, u := range got.updates {
-			a, err := t.pushOne(u)
+			a, err := t.pushOne(ctx, u)
 			if err != nil {
 				return nil, err
 			}
@@ -425,8 +435,11 @@ func (s *Server) takePush(ctx context.Context, r *Repo, in *sync.Reader, out *sy
 }
 
 // pushOne moves one name, if that loses nothing.
-func (t *tx) pushOne(u *sync.Update) (sync.Answer, error) {
+func (t *tx) pushOne(ctx context.Context, u *sync.Update) (sync.Answer, error) {
 	r := t.r
+	if c := sync.CallerOf(ctx); c.Move != nil && !c.Move(u.Name) {
+		return sync.Answer{Text: fmt.Sprintf("%s may not move %s here: push to a bookmark of your own, or ask who runs the server", safepath.Quote(c.Name), safepath.Quote(u.Name))}, nil
+	}
 	names, others := t.view.Bookmarks, t.view.Tags
 	if u.Kind == sync.Tag {
 		names, others = others, names

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
+	"github.com/oxy-vcs/oxy/internal/sync"
 )
 
 // Keys of what a view keeps for oxy itself.
@@ -89,13 +91,24 @@ func (t *tx) commit(kind string) error {
 	r := t.r
 	t.view.Kept[keptKind] = []byte(kind)
 	done := r.opt.Timings.Phase("commit point")
-	_, err := t.Commit(store.Op{Time: time.Now().Unix(), User: r.user(), Command: r.opt.Command, View: t.view}, t.publish)
+	_, err := t.Commit(store.Op{Time: time.Now().Unix(), User: r.user(), Command: shownCommand(r.opt.Command), View: t.view}, t.publish)
 	done(0)
 	if err != nil {
 		return fileError("record it", storeError(err))
 	}
 	t.acknowledged, r.writing = true, false
 	return nil
+}
+
+// shownCommand is a command as the operation log may keep it: without the passwords of addresses.
+func shownCommand(words []string) []string {
+	out := slices.Clone(words)
+	for i, w := range out {
+		if strings.Contains(w, "://") {
+			out[i] = sync.Hidden(w)
+		}
+	}
+	return out
 }
 
 // transact runs fn in a transaction, which ends without a trace when fn did not commit it. Where a trace stays the next

@@ -151,17 +151,17 @@ func (a Address) String() string {
 	return a.Path
 }
 
-// hidden leaves user and password out of what looks like a URL.
+// hidden leaves user and password out of what looks like a URL, whether it is one or not: a password may have a slash in it.
 func hidden(s string) string {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
 		return s
 	}
-	host, path, _ := strings.Cut(rest, "/")
-	if i := strings.LastIndexByte(host, '@'); i >= 0 && strings.ContainsRune(host[:i], ':') {
-		rest = host[i+1:] + "/" + path
+	at := strings.LastIndexByte(rest, '@')
+	if scheme == "ssh" && at >= 0 && !strings.Contains(rest[:at], ":") {
+		at = -1 // a name alone is no secret there, and needed
 	}
-	return scheme + "://" + rest
+	return scheme + "://" + rest[at+1:]
 }
 
 // Hidden is an address as it may be shown, whether it is one or not.

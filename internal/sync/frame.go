@@ -196,6 +196,7 @@ type Reader struct {
 	got    int64
 	pack   packed
 	ended  bool
+	verb   Verb // of the request that it held
 	err    error
 
 	Progress func(bytes int64) // told of what was read, once decompressed; nil: nobody
@@ -413,6 +414,9 @@ func (e *RemoteError) Error() string { return "the other side says: " + e.Text }
 
 // maxText bounds what the other side says in words.
 const maxText = 1000
+
+// Clean makes text that came from outside fit for a terminal or a log: one line of printable characters, not long.
+func Clean(s string) string { return clean([]byte(s)) }
 
 // clean makes text that came from outside fit for a terminal: one line of printable characters.
 func clean(b []byte) string {

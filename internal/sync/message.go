@@ -24,6 +24,25 @@ const (
 	Single Verb = 6 // one change with what it builds on
 )
 
+// String is the verb as logs and figures name it.
+func (v Verb) String() string {
+	switch v {
+	case List:
+		return "list"
+	case Fetch:
+		return "fetch"
+	case Ranges:
+		return "ranges"
+	case Take:
+		return "take"
+	case Push:
+		return "push"
+	case Single:
+		return "single"
+	}
+	return "none"
+}
+
 // Ref is a name and the state that it stands for.
 type Ref struct {
 	Kind  RefKind
@@ -142,7 +161,7 @@ func (r *Reader) Request() (*Request, error) {
 	if err := f.end("a request"); err != nil {
 		return nil, r.fail(err)
 	}
-	if q.Verb == Push {
+	if r.verb = q.Verb; q.Verb == Push {
 		return q, nil
 	}
 	for {

@@ -29,13 +29,14 @@ func (e *RefusedError) Error() string { return e.Text }
 // MaxMessage is what a client takes in one message: nothing that a person clones is larger, and an endless stream ends.
 const MaxMessage = 1 << 42
 
-// answer runs a handler on one message, and tells the other side how it ended.
-func answer(ctx context.Context, h Handler, in io.Reader, out io.Writer, codec Codec, limit int64) error {
+// Respond runs a handler on one message, of which limit bytes are taken once decompressed, and tells the other side how it ended.
+// It gives what was asked for too, 0 if that was not to be read.
+func Respond(ctx context.Context, h Handler, in io.Reader, out io.Writer, codec Codec, limit int64) (Verb, error) {
 	w, err := NewWriter(out, codec)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	err = answerTo(ctx, h, in, w, limit)
+	verb, err := answerTo(ctx, h, in, w, limit)
 	if err != nil {
 		text := "it could not be done"
 		var refused *RefusedError
@@ -46,19 +47,20 @@ func answer(ctx context.Context, h Handler, in io.Reader, out io.Writer, codec C
 			text = err.Error()
 		}
 		if told := w.Refuse(text); told != nil {
-			return errors.Join(err, told)
+			return verb, errors.Join(err, told)
 		}
 	}
-	return errors.Join(err, w.Close())
+	return verb, errors.Join(err, w.Close())
 }
 
-func answerTo(ctx context.Context, h Handler, in io.Reader, w *Writer, limit int64) error {
+func answerTo(ctx context.Context, h Handler, in io.Reader, w *Writer, limit int64) (Verb, error) {
 	r, err := NewReader(in, limit)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer r.Close()
-	return h.Handle(ctx, r, w)
+	err = h.Handle(ctx, r, w)
+	return r.verb, err
 }
 
 // A pipe carries one message after another each way. A message is cut into chunks, each after its length, and ends with a chunk
@@ -157,7 +159,7 @@ func ServePipe(ctx context.Context, in io.Reader, out io.Writer, h Handler, code
 		}
 		request := &chunkReader{r: io.MultiReader(&once{b: first[0]}, in)}
 		reply := &chunkWriter{w: out}
-		err := answer(ctx, h, request, reply, codec, limit)
+		_, err := Respond(ctx, h, request, reply, codec, limit)
 		// What is left of a request that was refused stands in the way of the reply: the other side may still be writing.
 		if _, drained := io.Copy(io.Discard, io.LimitReader(request, limit)); drained != nil {
 			return errors.Join(err, drained)
