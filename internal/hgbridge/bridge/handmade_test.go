@@ -179,6 +179,8 @@ func TestDamagedRepositories(t *testing.T) {
 		says       []string
 	}{
 		{"changelog cut", "00changelog.i", func(b []byte) []byte { return b[:len(b)-3] }, []string{"00changelog.i", "revision 5"}},
+		{"changelog ends in an entry", "00changelog.i", func(b []byte) []byte { return append(b, "short"...) }, []string{"00changelog.i", "revision 6", "5 bytes into its entry"}},
+		{"manifest ends in an entry", "00manifest.i", func(b []byte) []byte { return append(b, "short"...) }, []string{"00manifest.i", "revision 6"}},
 		{"changelog altered", "00changelog.i", func(b []byte) []byte { b[len(b)-1] ^= 1; return b }, []string{"00changelog.i", "revision 5", "wrong hash"}},
 		{"changelog of another version", "00changelog.i", func(b []byte) []byte { b[3] = 9; return b }, []string{"00changelog.i", "version 9"}},
 		{"manifest's base ahead", "00manifest.i", func(b []byte) []byte { b[16+3] = 7; return b }, []string{"00manifest.i", "revision 0", "lies ahead"}},
