@@ -328,7 +328,8 @@ func (r *Repo) stateBy(v *store.View, id [32]byte) (StateRef, bool, error) {
 			return s, true, nil
 		}
 	}
-	for n := r.store.NumStates(); n > 0; n-- {
+	_, others := foreign(v)
+	for n := r.store.NumStates(); n > others; n-- {
 		if s, err := r.stateRef(n - 1); err != nil {
 			return s, false, err
 		} else if s.ID == id {

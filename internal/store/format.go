@@ -58,11 +58,15 @@ func create(fsys vfs.FS, dir string) error {
 			return err
 		}
 	}
-	line := fmt.Sprintf("%s%d\n", formatPrefix, Format)
-	if err := vfs.WriteFileAtomic(fsys, filepath.Join(dir, formatName), []byte(line), true); err != nil {
+	if err := writeFormat(fsys, dir); err != nil {
 		return err
 	}
 	return fsys.SyncDir(filepath.Dir(dir))
+}
+
+func writeFormat(fsys vfs.FS, dir string) error {
+	line := fmt.Sprintf("%s%d\n", formatPrefix, Format)
+	return vfs.WriteFileAtomic(fsys, filepath.Join(dir, formatName), []byte(line), true)
 }
 
 // writeSegment writes the file of the first segment.
