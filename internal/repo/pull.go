@@ -45,6 +45,7 @@ type FetchResult struct {
 	Came   int       // changes
 	Bytes  int64     // that came, or of a dry run that would, before compression
 	Would  []Passing // of a dry run: the changes that would come
+	Way    string    // of a clone that took the other's log as a whole: linked, reflinked or copied
 	Kept   []string  // tags that stand for something else here, and stay
 }
 
@@ -140,12 +141,8 @@ func (f *fetching) run(wants []sync.Ref) error {
 	}
 	got := &received{}
 	if len(q.Wants) > 0 {
-		for _, n := range namedStates(v) {
-			s, err := r.stateRef(n)
-			if err != nil {
-				return err
-			}
-			q.Haves = append(q.Haves, s.ID)
+		if q.Haves, err = r.haves(v, f.as(), q.Wants); err != nil {
+			return err
 		}
 		if got, err = f.ask(q); err != nil {
 			return err
