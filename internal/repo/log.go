@@ -139,6 +139,15 @@ func (r *Repo) touching(s uint32, paths []string) (func(n uint32) (bool, error),
 	if err != nil {
 		return nil, err
 	}
+	may, known, err := r.mayTouch(t, paths)
+	if err != nil {
+		return nil, err
+	}
+	return r.touchingOf(t, paths, may, known)
+}
+
+// touchingOf is touching, of which it may be known which changes are to be looked at.
+func (r *Repo) touchingOf(t state.Tree, paths []string, may map[uint32]bool, known bool) (func(n uint32) (bool, error), error) {
 	var files map[change.FileID]bool
 	whole := false
 	for _, p := range paths {
@@ -160,8 +169,13 @@ func (r *Repo) touching(s uint32, paths []string) (func(n uint32) (bool, error),
 		}
 	}
 	return func(n uint32) (bool, error) {
-		if whole {
+		switch {
+		case whole:
 			return true, nil
+		case known:
+			if sure, ok := may[n]; !ok || sure {
+				return sure, nil
+			}
 		}
 		b, err := r.bodyOf(n)
 		if err != nil {

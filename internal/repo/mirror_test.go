@@ -133,8 +133,43 @@ func (m *mirror) compare(s tree.Set) {
 		m.fail("the state (-definition +repository)\n%s", cmp.Diff(want, got))
 	}
 	m.seen["sets"]++
+	m.logs(want, base)
 	m.conflicts(v, base)
 	m.judged(v, base)
+}
+
+// logs checks that what is kept of a file tells which changes touched it as a look at each does, but for undoings, which name no file.
+func (m *mirror) logs(disk map[string]string, base StateRef) {
+	t, err := m.r.tree(base.Num)
+	check(m.t, err)
+	paths := slices.Sorted(maps.Keys(disk))
+	if len(paths) > 4 {
+		paths = paths[:4]
+	}
+	for _, p := range append(paths, "gone", "a", "b") {
+		may, known, err := m.r.mayTouch(t, []string{p})
+		check(m.t, err)
+		if !known {
+			continue
+		}
+		fast, err := m.r.touchingOf(t, []string{p}, may, true)
+		check(m.t, err)
+		slow, err := m.r.touchingOf(t, []string{p}, nil, false)
+		check(m.t, err)
+		check(m.t, m.r.walkLog(base.Num, func(n uint32, _ uint64, _ uint32) (bool, error) {
+			want, err := slow(n)
+			check(m.t, err)
+			got, err := fast(n)
+			check(m.t, err)
+			if got != want && !(got && m.r.undoing(n)) {
+				m.fail("change %d touched %s: %v, and a look at it says %v", n, p, got, want)
+			}
+			if got {
+				m.seen["touched"]++
+			}
+			return true, nil
+		}))
+	}
 }
 
 // conflicts compares what is left to decide: its kind, file and who is at odds.
