@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,13 +44,17 @@ func (r *Repo) firstKeptOp(o *GCOptions) (uint32, error) {
 	if n == 0 {
 		return 0, nil
 	}
+	own, err := r.firstOp()
+	if err != nil {
+		return 0, err
+	}
 	switch {
 	case o.KeepAll:
 		return 0, nil
 	case o.Prune:
 		return n - 1, nil
 	case o.KeepOps > 0:
-		return n - min(n, uint32(min(o.KeepOps, 1<<31))), nil
+		return max(own, n-min(n, uint32(min(o.KeepOps, 1<<31)))), nil
 	}
 	now := o.Now
 	if now.IsZero() {
@@ -59,7 +64,7 @@ func (r *Repo) firstKeptOp(o *GCOptions) (uint32, error) {
 	if err != nil {
 		return 0, storeError(err)
 	}
-	return min(first, n-1), nil
+	return max(own, min(first, n-1)), nil
 }
 
 // unreachable marks what the operations from first on need. It gives nil where all there is stays: operations alone are not
@@ -80,20 +85,8 @@ func (r *Repo) unreachable(ctx context.Context, first uint32) (*store.Keep, Drop
 			return nil, d, storeError(err)
 		}
 	}
-	for n := len(k.States) - 1; n >= 0; n-- { // parents have lower numbers
-		if !k.States[n] {
-			continue
-		}
-		st, parent, err := r.step(uint32(n))
-		if err != nil {
-			return nil, d, err
-		}
-		if parent != NoState {
-			k.States[parent] = true
-		}
-		for _, c := range st.Changes {
-			k.Changes[c] = true
-		}
+	if err := r.keepLogs(k); err != nil {
+		return nil, d, err
 	}
 	for n := range k.Changes {
 		if !k.Changes[n] {
@@ -120,6 +113,41 @@ func (r *Repo) unreachable(ctx context.Context, first uint32) (*store.Keep, Drop
 		return renumberKept(v, first, state)
 	}
 	return k, d, nil
+}
+
+// keepLogs marks what the logs of the marked states have, and of the states beneath them those whose own logs stay with that.
+// A state that leaves changes out of a log of which no more is kept is told by one further beneath.
+func (r *Repo) keepLogs(k *store.Keep) error {
+	w := r.newSweep()
+	for n, kept := range k.States {
+		if kept {
+			w.mark(uint32(n), 0)
+		}
+	}
+	if err := w.run(func(_ int, n uint32) { k.Changes[n] = true }); err != nil {
+		return err
+	}
+	stays := func(n uint32) bool { return k.Changes[n] }
+	k.Told = map[uint32]store.State{}
+	for n, kept := range slices.Backward(k.States) { // parents have lower numbers
+		if !kept {
+			continue
+		}
+		st, _, err := r.step(uint32(n))
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(st.Without, func(n uint32) bool { return !stays(n) }) {
+			if st, err = r.toldBy(st, stays); err != nil {
+				return err
+			}
+			k.Told[uint32(n)] = st
+		}
+		if st.Parent >= 0 {
+			k.States[st.Parent] = true
+		}
+	}
+	return nil
 }
 
 func countFalse(list []bool) (n uint32) {
@@ -191,7 +219,7 @@ const keptGitRefs = "git refs"
 func (r *Repo) keepKept(k *store.Keep, v *store.View, keep func(change.Hash)) error {
 	for key, b := range v.Kept {
 		switch {
-		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded:
+		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded, key == keptForeign:
 		case key == keptGitRefs && len(b) == len(change.Hash{}):
 			keep(change.Hash(b))
 		case strings.HasPrefix(key, trackPrefix) && len(b) == 4 && binary.BigEndian.Uint32(b) < uint32(len(k.States)):
@@ -226,6 +254,9 @@ func (r *Repo) keepContents(k *store.Keep, n uint32) error {
 // renumberKept makes what a view says of operations and states right once those before first are gone. An undo or a redo that
 // reached back beyond them is an operation like any other then.
 func renumberKept(v *store.View, first uint32, state func(uint32) (uint32, error)) error {
+	if ops, _ := foreign(v); first >= ops { // with them went their states: nothing else led there
+		delete(v.Kept, keptForeign)
+	}
 	for _, key := range []string{keptUndo, keptRedo} {
 		b, ok := v.Kept[key]
 		if !ok {
@@ -257,6 +288,7 @@ func (r *Repo) afterDropping(ctx context.Context) error {
 	r.mu.Lock()
 	r.bodies, r.fresh, r.signed = nil, nil, nil
 	r.mu.Unlock()
+	r.spares.forget()
 	if r.manifest != nil {
 		_ = r.manifest.Close()
 		r.manifest = nil
