@@ -3,6 +3,7 @@ package repo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -21,7 +22,8 @@ type CloneResult struct {
 }
 
 // Clone makes a repository in dir of one elsewhere: all its bookmarks and tags, and the working files of the bookmark that people
-// are on there, or of the one that opt names. If anything fails, nothing is left of what it made.
+// are on there, or of the one that opt names. If it is cut off once something came, that stays, and another Clone of the same goes on
+// there. If anything else fails, nothing is left of what it made.
 func Clone(ctx context.Context, address, dir string, opt Options, how SyncOptions) (*Repo, *CloneResult, error) {
 	a, err := parseAddress(address)
 	if err != nil {
@@ -31,9 +33,15 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 		address = filepath.Join(how.Dir, a.Path)
 	}
 	opt = opt.withDefaults()
-	fresh, err := emptyPlace(opt.FS, dir)
+	begun, err := begunClone(dir, address, opt)
 	if err != nil {
 		return nil, nil, err
+	}
+	fresh := false
+	if begun == nil {
+		if fresh, err = emptyPlace(opt.FS, dir); err != nil {
+			return nil, nil, err
+		}
 	}
 	// Ask before anything is made: most clones that fail, fail here.
 	asker := Personal(opt)
@@ -43,14 +51,19 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 	}
 	defer l.Close()
 	if _, err := l.list(ctx); err != nil {
-		return nil, nil, err
+		return nil, nil, errors.Join(err, closeIf(begun))
 	}
-	r, err := Init(dir, opt)
-	if err != nil {
-		return nil, nil, err
+	r := begun
+	if r == nil {
+		if r, err = Init(dir, opt); err != nil {
+			return nil, nil, err
+		}
 	}
 	res, err := r.cloneInto(ctx, l, address, how)
 	if err != nil {
+		if kept := r.store.NumChanges(); kept > 0 && wasCut(err) {
+			return nil, nil, errors.Join(r.cloneCut(err, kept), r.Close())
+		}
 		err = errors.Join(err, r.Close())
 		if fresh {
 			_ = opt.FS.RemoveAll(r.root)
@@ -60,6 +73,42 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 		return nil, nil, err
 	}
 	return r, res, nil
+}
+
+func closeIf(r *Repo) error {
+	if r == nil {
+		return nil
+	}
+	return r.Close()
+}
+
+// cloneCut says what there is of a clone that was cut off.
+func (r *Repo) cloneCut(err error, kept uint32) error {
+	return &Error{Text: cutText(err), Next: fmt.Sprintf("%d changes came, and are kept in %s: run the same command once more to go on.", kept, safepath.Quote(r.root)), Err: err}
+}
+
+// begunClone opens what a clone of the same address left in a directory when it was cut off; nil if there is nothing of that kind.
+func begunClone(dir, address string, opt Options) (*Repo, error) {
+	var st vfs.Stat
+	if err := opt.FS.Lstat(filepath.Join(dir, DirName, string(unfinishedClone)), &st); err != nil || st.Kind != vfs.KindFile {
+		return nil, nil
+	}
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openAt(root, opt)
+	if err != nil {
+		return nil, err
+	}
+	v, err := r.view()
+	if err == nil && (len(v.Bookmarks) > 0 || r.unfinishedText(unfinishedClone) != sync.Hidden(address)) {
+		err = &Error{Text: safepath.Quote(dir) + " has a clone of " + r.unfinishedText(unfinishedClone) + " that is not finished", Next: "Go on with that one, or name another directory: oxy clone ADDRESS DIR", Err: fs.ErrExist}
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
 }
 
 // emptyPlace tells whether a directory is not there; one with something in it is refused.
@@ -77,8 +126,13 @@ func emptyPlace(fsys vfs.FS, dir string) (fresh bool, err error) {
 }
 
 func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncOptions) (*CloneResult, error) {
-	if err := r.AddRemote(Origin, address, how.Dir); err != nil {
-		return nil, err
+	if !r.isUnfinished(unfinishedClone) {
+		if err := r.AddRemote(Origin, address, how.Dir); err != nil {
+			return nil, err
+		}
+		if err := r.beginUnfinished(unfinishedClone, sync.Hidden(address)); err != nil {
+			return nil, err
+		}
 	}
 	l.name = Origin
 	got, refs, err := r.fetch(ctx, l, false, nil)
@@ -95,6 +149,7 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		name = refs[0].Name
 	}
 	if name == "" { // nothing is there yet
+		r.finish(unfinishedClone)
 		res.Bookmark = FirstBookmark
 		return res, nil
 	}
@@ -122,6 +177,7 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 			return struct{}{}, err
 		}
 		r.saveManifest()
+		r.finish(unfinishedClone)
 		return struct{}{}, nil
 	})
 	return res, err

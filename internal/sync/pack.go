@@ -2,6 +2,7 @@ package sync
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -371,6 +372,9 @@ type Receiver struct {
 	Preview func(p Preview) error // of a dry run
 }
 
+// ErrPause is what a Receiver returns after a change to have Pack return it: the next Pack goes on from there.
+var ErrPause = errors.New("pause")
+
 // Pack reads changes and updates to the end of the stream.
 func (r *Reader) Pack(to Receiver) error {
 	for {
@@ -389,11 +393,15 @@ func (r *Reader) Pack(to Receiver) error {
 			if texts == nil {
 				continue
 			}
-			if err := to.Change(c, texts); err != nil {
+			err = to.Change(c, texts)
+			if err != nil && !errors.Is(err, ErrPause) {
 				return r.fail(err)
 			}
 			if r.left > 0 || len(r.data) > 0 {
 				return r.fail(malformed("the texts of change %s were not read", c.ID.Short()))
+			}
+			if err != nil {
+				return err
 			}
 		case kindUpdate:
 			u, err := r.update(payload)
