@@ -24,7 +24,9 @@ point it leaves the repository whole, and who reads meanwhile is not disturbed.
 
 What no bookmark, tag, checkpoint and working copy has, and no kept operation could bring back, is dropped: changes that were
 unrecorded or replaced, contents that were discarded. Kept are the operations of the last 90 days; with --keep-ops the last N, with
---prune only the last one: then there is nothing to undo any more. With --keep-all nothing is dropped.`,
+--prune only the last one: then there is nothing to undo any more. With --keep-all nothing is dropped.
+
+What is packed well stays as it is until a quarter of the repository is new; --anew packs all of it again, like beside like.`,
 		Example: `  oxy gc
   oxy gc --prune --dry-run
   oxy gc --keep-ops 100`,
@@ -50,6 +52,7 @@ unrecorded or replaced, contents that were discarded. Kept are the operations of
 	c.Flags().Var(&keep, "keep-ops", "keep the last `N` operations, and all that they can bring back")
 	c.Flags().BoolVar(&opt.Prune, "prune", false, "keep no operation but the last")
 	c.Flags().BoolVar(&opt.KeepAll, "keep-all", false, "drop nothing")
+	c.Flags().BoolVar(&opt.Anew, "anew", false, "pack again what is packed already")
 	c.Flags().BoolVar(&opt.DryRun, "dry-run", false, "only say what would be dropped")
 	c.MarkFlagsMutuallyExclusive("keep-ops", "prune", "keep-all")
 	return c

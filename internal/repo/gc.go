@@ -46,8 +46,10 @@ func (r *Repo) GC(ctx context.Context, o GCOptions) (*GCResult, error) {
 	done := r.opt.Timings.Phase("pack")
 	shown := int64(-1)
 	packed, err := r.store.Repack(ctx, store.RepackOptions{
-		Wait: waitForLock,
-		Keep: keep,
+		Wait:  waitForLock,
+		Order: r.contentOrder,
+		Anew:  o.Anew,
+		Keep:  keep,
 		Progress: func(n, total int64) {
 			if shown < 0 {
 				r.opt.Progress.Begin("Packing", total, false)

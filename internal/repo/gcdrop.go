@@ -23,6 +23,7 @@ type GCOptions struct {
 	KeepOps int       // at least so many of the last operations stay; 0: those of the last 90 days
 	Prune   bool      // keep no operation but the last
 	KeepAll bool      // drop nothing
+	Anew    bool      // pack again what is packed already, however little is new
 	DryRun  bool      // only say what would go
 	Now     time.Time // zero: now
 }

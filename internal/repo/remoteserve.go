@@ -386,17 +386,18 @@ func (s *Server) single(ctx context.Context, r *Repo, q *sync.Request, out *sync
 		}
 		return &Error{Text: text}
 	}
-	var common state.Set
+	haves := map[[32]byte]bool{}
 	for _, h := range q.Haves {
-		// Of the named ones only: to look through all states for each would be work for nothing.
-		for _, n := range namedStates(v) {
-			if st, err := r.stateRef(n); err == nil && st.ID == h {
-				set, err := r.setOf(n)
-				if err != nil {
-					return err
-				}
-				common = common.Union(set)
+		haves[h] = true
+	}
+	var common state.Set
+	for _, n := range namedStates(v) { // to look through all states would be work for nothing
+		if st, err := r.stateRef(n); err == nil && haves[st.ID] {
+			set, err := r.setOf(n)
+			if err != nil {
+				return err
 			}
+			common = common.Union(set)
 		}
 	}
 	closure := r.newReach().closure(nums, common.Has)

@@ -51,6 +51,8 @@ type Repo struct {
 	kept     *keptWeaves                // of an import; nil otherwise
 	touched  map[uint32][]change.FileID // of an import: on which files each change acts
 
+	finder stateFinder
+
 	manifest *worktree.Manifest
 	settings *settings
 	signer   sign.Signer     // once it was opened

@@ -83,14 +83,17 @@ func (s *Store) readBlob(dst []byte, r blobRecord) ([]byte, error) {
 // readPiece appends a content that is not a list.
 func (s *Store) readPiece(dst []byte, r blobRecord) ([]byte, error) {
 	if r.size >= smallBlob && !r.shared { // alone in its frame
-		return s.appendItem(dst, r, s.frame)
+		f, err := s.frame(r.at)
+		return s.appendItem(dst, r, f, err)
 	}
-	return s.appendItem(dst, r, s.cached)
+	c := s.frames.get(r.at)
+	defer s.frames.release(c)
+	c.once.Do(func() { c.load(s) })
+	return s.appendItem(dst, r, c.frame, c.err)
 }
 
 // appendItem appends the content of r from its frame.
-func (s *Store) appendItem(dst []byte, r blobRecord, read func(place) (frame, error)) ([]byte, error) {
-	f, err := read(r.at)
+func (s *Store) appendItem(dst []byte, r blobRecord, f frame, err error) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}

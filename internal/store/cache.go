@@ -2,7 +2,7 @@ package store
 
 import "sync"
 
-// cachedFrames is how many decompressed frames are kept: 8 MiB of packed ones, enough for neighbours read by a few
+// cachedFrames is how many decompressed frames are kept: 16 MiB of packed ones, enough for neighbours read by a few
 // goroutines each in its own directory.
 const cachedFrames = 32
 
@@ -19,7 +19,15 @@ type cachedFrame struct {
 	once  sync.Once
 	frame frame // with its contents decompressed
 	err   error
+
+	// Whoever reads many contents of a large tree would make garbage of half a megabyte for each: what is decompressed goes
+	// into room that is used again once the frame has lost its place and nobody reads from it.
+	readers int
+	out     bool // lost its place
+	room    *[]byte
 }
+
+var frameRoom = sync.Pool{New: func() any { return new([]byte) }}
 
 func (c *cachedFrame) load(s *Store) {
 	f, err := s.frame(c.at)
@@ -27,7 +35,12 @@ func (c *cachedFrame) load(s *Store) {
 		c.err = err
 		return
 	}
-	contents, err := f.view()
+	contents := f.stored
+	if f.codec != codecRaw {
+		c.room = frameRoom.Get().(*[]byte)
+		*c.room, err = decompress((*c.room)[:0], f.stored, int(f.raw))
+		contents = *c.room
+	}
 	if err != nil {
 		c.err = s.damaged(c.at, err)
 		return
@@ -36,7 +49,8 @@ func (c *cachedFrame) load(s *Store) {
 	c.frame = f
 }
 
-// get returns the entry for the frame at p, making room for it in place of the one unused for longest.
+// get returns the entry for the frame at p, making room for it in place of the one unused for longest. Whoever calls release
+// after it may read from it until then, who does not for good.
 func (c *frameCache) get(p place) *cachedFrame {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,15 +63,35 @@ func (c *frameCache) get(p place) *cachedFrame {
 		}
 		if e.at == p {
 			e.used = c.clock
+			e.readers++
 			return e
 		}
 		if e.used < c.entries[oldest].used {
 			oldest = i
 		}
 	}
-	e := &cachedFrame{at: p, used: c.clock}
+	e := &cachedFrame{at: p, used: c.clock, readers: 1}
+	if old := c.entries[oldest]; old != nil {
+		old.out = true
+		old.giveBack()
+	}
 	c.entries[oldest] = e
 	return e
+}
+
+func (c *frameCache) release(e *cachedFrame) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e.readers--
+	e.giveBack()
+}
+
+// giveBack is called with the cache's lock held.
+func (e *cachedFrame) giveBack() {
+	if e.out && e.readers == 0 && e.room != nil {
+		frameRoom.Put(e.room)
+		e.room, e.frame = nil, frame{}
+	}
 }
 
 // frame reads and checks the frame at p. A place means the same for as long as the store is open, in whichever log.

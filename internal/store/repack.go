@@ -14,6 +14,10 @@ type RepackOptions struct {
 	Wait     func(tries int) bool    // for the writers' lock, as for vfs.FS.Lock
 	Progress func(done, total int64) // in records; called from one goroutine; nil: none
 	Force    bool                    // even where it gains less than a tenth
+	Anew     bool                    // pack again what is packed already, however little is new
+	// Order, if any, gives numbers of contents in the order in which they shall lie: like beside like. Those that it does not
+	// name come behind.
+	Order func() ([]uint32, error)
 	// Keep, if any, is asked once the lock is held what shall stay; what else there is goes. nil keeps all.
 	Keep func() (*Keep, error)
 	// Publish, if any, is called as by Commit, whether the log was packed or not: it may pack what the caller derives.
@@ -70,6 +74,7 @@ func (s *Store) Repack(ctx context.Context, o RepackOptions) (st RepackStats, er
 type repack struct {
 	s     *Store
 	t     *tables // what to pack
+	anew  bool    // contents that are packed already are packed again
 	opt   RepackOptions
 	w     *packWriter
 	stats RepackStats
@@ -87,10 +92,11 @@ func (r *repack) run(ctx context.Context) error {
 			return err
 		}
 	}
-	force := r.opt.Force || keep != nil
+	force := r.opt.Force || r.opt.Anew || keep != nil
 	if r.t.n[opsCol] == 0 || !force && (before-packed)*repackGain < before {
 		return nil // of what a repack made nothing is to be gained
 	}
+	r.anew = r.opt.Anew || (before-packed)*anewShare > before
 	if r.w, err = newPackWriter(r.s, r.t.end.segment()+1); err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (p *dropPlan) all() error {
 	if err := p.number(); err != nil {
 		return err
 	}
-	for _, part := range []func() error{p.putBlobs, p.putChanges, p.putStates, p.putOps} {
+	for _, part := range []func() error{p.contents, p.putChanges, p.putStates, p.putOps} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -146,72 +146,11 @@ func (p *dropPlan) number() error {
 			}
 		}
 	}
+	p.kept = k.Blobs
 	p.blobs, p.changes, p.state = numberAnew(k.Blobs), numberAnew(k.Changes), numberAnew(k.States)
 	p.n = counts{opsCol: t.n[opsCol] - k.FirstOp, changesCol: p.changes.count, depsCol: p.deps[t.n[changesCol]],
 		blobsCol: p.blobs.count, statesCol: p.state.count}
 	return nil
-}
-
-func (p *dropPlan) putBlobs() error {
-	var group []blobRecord
-	size := int64(0)
-	flush := func() error {
-		if len(group) == 0 {
-			return nil
-		}
-		records := group
-		group, size = nil, 0
-		return p.emit(&packJob{records: int64(len(records)), make: func(out []byte) ([]byte, error) { return p.s.packBlobs(out, records) }})
-	}
-	for n := uint32(0); n < p.t.n[blobsCol]; n++ {
-		rec, _, ok := p.s.record(blobsCol, n)
-		if !ok {
-			return p.s.missing()
-		}
-		r := parseBlobRecord(rec)
-		if !p.keep.Blobs[n] {
-			continue
-		}
-		f, whole := p.asIs(r.at, packedBlobs/2)
-		if r.list {
-			var err error
-			if f, err = p.s.frame(r.at); err != nil {
-				return err
-			}
-			if f.kind != kindList || change.Hash(f.table[:32]) != r.hash {
-				return p.s.damaged(r.at, errBlob)
-			}
-			whole = true
-		}
-		// A frame is copied only if all of it stays, and it is at its first content.
-		if whole && !r.list {
-			whole = r.item == 0 && f.kind == kindBlobs
-			for i := range f.items {
-				whole = whole && p.keep.Blobs[n+i]
-			}
-		}
-		if whole {
-			if err := flush(); err != nil {
-				return err
-			}
-			records := int64(1)
-			if f.kind == kindBlobs {
-				records = int64(f.items)
-			}
-			if err := p.emit(&packJob{records: records, make: func(out []byte) ([]byte, error) { return copyFrame(out, f), nil }}); err != nil {
-				return err
-			}
-			n += uint32(records) - 1
-			continue
-		}
-		if size+r.size > packedBlobs || len(group) == maxBlobItems {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-		group, size = append(group, r), size+r.size
-	}
-	return flush()
 }
 
 func (p *dropPlan) putChanges() error {

@@ -14,7 +14,7 @@ import (
 // How much goes into a frame of a base before compression: measured in docs/spec/store.md.
 const (
 	// packedBlobs bounds the contents of a frame with many; larger ones are alone.
-	packedBlobs = 128 << 10
+	packedBlobs = 512 << 10
 	// packedRecords is for changes, states and ops, of which one is read for each line of a log.
 	packedRecords = 96 << 10
 	// packWorkers bounds the memory: 14 MiB each for the encoder alone.
@@ -95,10 +95,11 @@ var frameBuffers = sync.Pool{New: func() any { return new([]byte) }}
 type packPlan struct {
 	*repack
 	emit func(*packJob) error
+	kept []bool // which contents stay; nil: all
 }
 
 func (p *packPlan) all() error {
-	for _, part := range []func() error{p.blobs, p.changes, p.states, p.ops} {
+	for _, part := range []func() error{p.contents, p.changes, p.states, p.ops} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -144,64 +145,6 @@ func appendPacked(out []byte, kind frameKind, items int, table, contents []byte)
 		err = errPacked
 	}
 	return out, err
-}
-
-func (p *packPlan) blobs() error {
-	var group []blobRecord
-	size := int64(0)
-	flush := func() error {
-		if len(group) == 0 {
-			return nil
-		}
-		records := group
-		group, size = nil, 0
-		return p.emit(&packJob{records: int64(len(records)), make: func(out []byte) ([]byte, error) {
-			return p.s.packBlobs(out, records)
-		}})
-	}
-	for n := uint32(0); n < p.t.n[blobsCol]; n++ {
-		rec, _, ok := p.s.record(blobsCol, n)
-		if !ok {
-			return p.s.missing()
-		}
-		r := parseBlobRecord(rec)
-		least := uint32(packedBlobs / 2)
-		if r.list {
-			least = 0
-		}
-		f, whole := p.asIs(r.at, least)
-		if r.list && !whole {
-			var err error
-			if f, err = p.s.frame(r.at); err != nil {
-				return err
-			}
-			if f.kind != kindList || change.Hash(f.table[:32]) != r.hash {
-				return p.s.damaged(r.at, errBlob)
-			}
-			whole = true
-		}
-		if whole {
-			if err := flush(); err != nil {
-				return err
-			}
-			records := int64(1)
-			if f.kind == kindBlobs {
-				records = int64(f.items)
-			}
-			if err := p.emit(&packJob{records: records, make: func(out []byte) ([]byte, error) { return copyFrame(out, f), nil }}); err != nil {
-				return err
-			}
-			n += uint32(records) - 1
-			continue
-		}
-		if size+r.size > packedBlobs || len(group) == maxBlobItems {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-		group, size = append(group, r), size+r.size
-	}
-	return flush()
 }
 
 // packBlobs makes a frame of contents, and proves of each that it has its hash.

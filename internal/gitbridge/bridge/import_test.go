@@ -82,6 +82,7 @@ func TestOddCommits(t *testing.T) {
 		git.Object("tree", row("160000", "f", strings.Repeat("1", 40))),
 		git.Object("tree", row("0100644", "f", blob)),
 		plain,
+		plain,
 	}
 	heads := []string{
 		"author " + ada + "\ncommitter " + ada + "\n\nm\n",
@@ -93,6 +94,7 @@ func TestOddCommits(t *testing.T) {
 		"author A\x00 <a@b> 1 +9999\ncommitter " + ada + "\n\nm\x00\n",
 		"author " + ada + "\nauthor " + ada + "\ncommitter " + ada + "\n\nm",
 		"author Ada <ada@example.com> -86400 +0100\ncommitter Ada <ada@example.com> 99999999999 -0100\n\nbefore 1970, after 2038\n",
+		"author " + ada + "\ncommitter " + ada + "\n" + strings.Repeat("x y\n", 1_000_000) + "\na million lines of header\n",
 		"author " + ada,
 		"author " + ada + "\nunknown x\ncommitter " + ada + "\n\nm\n",
 		"author " + ada + "\ncommitter " + ada + "\nmergetag x\n y\n\nm\n",
