@@ -136,10 +136,6 @@ func (f *fetching) as() string { return f.l.name }
 
 func (f *fetching) run(wants []sync.Ref) error {
 	r := f.r
-	v, err := r.view()
-	if err != nil {
-		return err
-	}
 	q := &sync.Request{Verb: sync.Fetch, DryRun: f.dry}
 	var here []*sync.Update // what is here already, and only has to be seen
 	for _, ref := range wants {
@@ -151,10 +147,12 @@ func (f *fetching) run(wants []sync.Ref) error {
 		}
 		q.Wants = append(q.Wants, ref)
 	}
+	var err error
 	if q.Wants, err = f.resume(q.Wants); err != nil {
 		return err
 	}
-	if v, err = r.view(); err != nil {
+	v, err := r.view()
+	if err != nil {
 		return err
 	}
 	got := &received{}
