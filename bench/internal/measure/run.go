@@ -15,6 +15,7 @@ import (
 // Sample is what one run took.
 type Sample struct {
 	Wall   time.Duration // from before the fork to after the wait
+	CPU    time.Duration // of its processor, its own and the system's for it
 	Peak   int64         // peak resident memory in bytes; 0 where the system does not say
 	Output int64         // bytes printed to standard output
 }
@@ -56,6 +57,7 @@ func (t Tool) Sequence(dir string, lines ...[]string) (Sample, error) {
 			return sum, err
 		}
 		sum.Wall += s.Wall
+		sum.CPU += s.CPU
 		sum.Output += s.Output
 		sum.Peak = max(sum.Peak, s.Peak)
 	}
@@ -72,6 +74,7 @@ func (t Tool) run(dir string, out io.Writer, in io.Reader, args []string) (Sampl
 	s := Sample{Wall: time.Since(begin)}
 	if cmd.ProcessState != nil {
 		s.Peak = peak(cmd.ProcessState)
+		s.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
 	if err != nil {
 		return s, fmt.Errorf("%s %s: %w: %s", t.Name, strings.Join(args, " "), err, bytes.TrimSpace(said))
