@@ -213,7 +213,8 @@ func (f *fetching) ask(q *sync.Request) (got *received, err error) {
 		f.r.opt.Progress.Begin("Receiving", 0, true)
 		defer f.r.opt.Progress.End()
 		in.Progress = f.r.opt.Progress.Add
-		got, err = f.r.receiveAlong(f.ctx, in, func() error { return f.r.beginUnfinished(unfinishedFetch, "") })
+		got = &received{most: max(len(q.Wants), 1), dry: q.DryRun, before: func() error { return f.r.beginUnfinished(unfinishedFetch, "") }}
+		err := f.r.receiveAlong(f.ctx, in, got)
 		if err != nil {
 			f.kept += got.came
 		}

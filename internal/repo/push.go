@@ -313,6 +313,8 @@ func (p *pushing) send() error {
 		defer p.r.opt.Progress.End()
 		w.Progress = p.r.opt.Progress.Add
 		s := p.r.newSending(p.ctx, w, false)
+		s.share, _ = p.r.opt.Progress.(progress)
+		s.total = len(p.nums)
 		if err := s.changes(p.nums); err != nil {
 			return err
 		}

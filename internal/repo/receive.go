@@ -18,6 +18,10 @@ import (
 
 // received is what a pack brought.
 type received struct {
+	most   int          // names at most; 0: as many as there come
+	dry    bool         // previews may come in place of changes
+	before func() error // is called before anything is kept without the rest; nil: nothing is to be done
+
 	updates  []*sync.Update
 	unknown  []sync.Ref // names of which the sender did not find what is common
 	previews []sync.Preview
@@ -25,9 +29,35 @@ type received struct {
 	bytes    int64 // of the pack, before compression
 	texts    map[change.Hash]uint64
 
-	along  bool // what came whole stays although the rest may not come
-	before func() error
-	kept   bool // some of it was kept so
+	seen  uint64   // changes that went by
+	total uint64   // of how many, as far as the sender said
+	share progress // told of that; nil: nobody
+
+	along bool // what came whole stays although the rest may not come
+	kept  bool // some of it was kept so
+}
+
+// maxPreviews bounds what a dry run lists: some hundred bytes each.
+const maxPreviews = 1 << 21
+
+// bounded ends a reply that answers more than was asked: an endless one would fill the memory.
+func (res *received) bounded() error {
+	if res.most > 0 && len(res.updates)+len(res.unknown) > res.most || len(res.previews) > maxPreviews {
+		return fmt.Errorf("%w: an answer to no question", sync.ErrMalformed)
+	}
+	return nil
+}
+
+// progress is a Progress that shows how much of the whole is done beside how many bytes that was.
+type progress interface {
+	Share(done, total uint64)
+}
+
+// goesBy counts a change.
+func (res *received) goesBy() {
+	if res.seen++; res.share != nil && res.total > 0 {
+		res.share.Share(res.seen, res.total)
+	}
 }
 
 // receive takes the changes of a pack into the store: all of them in one transaction, or, when anything is wrong with the
@@ -43,13 +73,14 @@ func (r *Repo) receive(ctx context.Context, in *sync.Reader) (*received, error) 
 const receiveBatch = 64 << 20
 
 // receiveAlong is receive of a stream that may be cut at any time, by the network or with the process: what came whole until then
-// need not come again. before is called before anything of it is kept without the rest.
-func (r *Repo) receiveAlong(ctx context.Context, in *sync.Reader, before func() error) (*received, error) {
-	res := &received{along: true, before: before}
+// need not come again. It goes into res, whose first fields say what may come.
+func (r *Repo) receiveAlong(ctx context.Context, in *sync.Reader, res *received) error {
+	res.along = true
+	res.share, _ = r.opt.Progress.(progress)
 	for {
 		more, err := r.receiveSome(ctx, in, res, r.opt.receiveBatch())
 		if err != nil || !more {
-			return res, err
+			return err
 		}
 	}
 }
@@ -66,21 +97,36 @@ func (o *Options) receiveBatch() int64 {
 func (r *Repo) receiveSome(ctx context.Context, in *sync.Reader, res *received, batch int64) (more bool, err error) {
 	return transact(r, func(t *tx) (more bool, err error) {
 		w := newReceiving(ctx, t, res)
+		var preview func(p sync.Preview) error
+		if res.dry {
+			preview = func(p sync.Preview) error {
+				res.previews = append(res.previews, p)
+				return res.bounded()
+			}
+		}
 		until := in.Got() + batch
 		err = in.Pack(sync.Receiver{
-			Known: func(id change.ID) bool { _, ok := t.FindChange(id); return ok },
+			Known: func(id change.ID) bool {
+				res.goesBy()
+				_, ok := t.FindChange(id)
+				return ok
+			},
 			Change: func(c *sync.Change, texts *sync.Texts) error {
 				if err := w.take(c, texts); err != nil || batch == 0 || in.Got() < until {
 					return err
 				}
 				return sync.ErrPause
 			},
-			Update: func(u *sync.Update) error { res.updates = append(res.updates, u); return nil },
+			Update: func(u *sync.Update) error {
+				res.updates = append(res.updates, u)
+				return res.bounded()
+			},
 			Unknown: func(ref sync.Ref) error {
 				res.unknown = append(res.unknown, ref)
-				return nil
+				return res.bounded()
 			},
-			Preview: func(p sync.Preview) error { res.previews = append(res.previews, p); return nil },
+			Preview: preview,
+			Total:   func(changes uint64) { res.total += changes },
 		})
 		more = errors.Is(err, sync.ErrPause)
 		cut := res.along && (errors.Is(err, sync.ErrCut) || errors.Is(err, context.Canceled))
@@ -97,7 +143,7 @@ func (r *Repo) receiveSome(ctx context.Context, in *sync.Reader, res *received, 
 		if len(t.made) == 0 {
 			return more, err
 		}
-		if (more || cut) && !res.kept {
+		if (more || cut) && !res.kept && res.before != nil {
 			if failed := res.before(); failed != nil {
 				return false, errors.Join(err, failed)
 			}

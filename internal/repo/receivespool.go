@@ -37,7 +37,7 @@ func (r *Repo) gathered(in *sync.Reader, use func(*sync.Reader) error) error {
 		defer from.Close()
 		if gathered != nil {
 			// Who pushes begins again, and is told then what need not come again. Nobody waits for this any more.
-			if _, err := r.receiveAlong(context.Background(), from, func() error { return nil }); !errors.Is(err, sync.ErrCut) {
+			if err := r.receiveAlong(context.Background(), from, &received{}); !errors.Is(err, sync.ErrCut) {
 				return errors.Join(gathered, err)
 			}
 			return gathered

@@ -226,6 +226,11 @@ func (s *Server) fetch(ctx context.Context, r *Repo, q *sync.Request, out *sync.
 				return err
 			}
 		}
+		if len(by.added) > smallLog {
+			if err := out.Total(len(by.added)); err != nil {
+				return err
+			}
+		}
 		if err := w.changes(by.added); err != nil {
 			return err
 		}
@@ -340,6 +345,9 @@ func (s *Server) take(ctx context.Context, r *Repo, q *sync.Request, out *sync.W
 	slices.Reverse(added)
 	slices.Reverse(along)
 	if err := out.Reply(); err != nil {
+		return err
+	}
+	if err := out.Total(len(along)); err != nil {
 		return err
 	}
 	if err := r.newSending(ctx, out, q.DryRun).changes(along); err != nil {

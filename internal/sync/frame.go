@@ -88,6 +88,7 @@ const (
 	kindIDs     frameKind = 'I' // with data
 	kindAnswer  frameKind = 'A'
 	kindMarks   frameKind = 'M' // with data
+	kindTotal   frameKind = 'T' // for show
 )
 
 // checksum guards against accidents; hashes guard against everything. The frame's number in the seed makes a frame that was
