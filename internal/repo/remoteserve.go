@@ -247,15 +247,14 @@ func (s *Server) fetch(ctx context.Context, r *Repo, q *sync.Request, out *sync.
 // fromNothing tells all of a state.
 func (r *Repo) fromNothing(s StateRef) (told, error) {
 	var nums []uint32
-	for at := s.Num; at != NoState; {
-		st, parent, err := r.step(at)
-		if err != nil {
-			return told{}, err
-		}
-		for _, n := range slices.Backward(st.Changes) {
+	err := r.eachStep(s.Num, func(step *logStep) (bool, error) {
+		for _, n := range slices.Backward(step.changes) {
 			nums = append(nums, n)
 		}
-		at = parent
+		return true, nil
+	})
+	if err != nil {
+		return told{}, err
 	}
 	slices.Reverse(nums)
 	return told{base: StateRef{Num: NoState}, added: nums}, nil
@@ -274,15 +273,20 @@ func (r *Repo) one(q *sync.Request) (StateRef, error) {
 	if err != nil {
 		return s, err
 	}
-	for at := s.Num; at != NoState; {
-		st, parent, err := r.step(at)
-		if err != nil {
-			return s, err
+	var found StateRef
+	ok := false
+	err = r.eachStep(s.Num, func(step *logStep) (bool, error) {
+		if !step.whole { // it has what was taken away since
+			return true, nil
 		}
-		if st.ID == q.Wants[0].State {
-			return StateRef{Num: at, ID: st.ID, Len: st.Pos}, nil
+		at, err := r.stateRef(step.at)
+		if ok = at.ID == q.Wants[0].State; ok {
+			found = at
 		}
-		at = parent
+		return !ok, err
+	})
+	if err != nil || ok {
+		return found, err
 	}
 	return s, &Error{Text: fmt.Sprintf("%s was moved meanwhile: try again", safepath.Quote(q.Wants[0].Name))}
 }
@@ -324,12 +328,8 @@ func (s *Server) take(ctx context.Context, r *Repo, q *sync.Request, out *sync.W
 		lacks[id] = q.Lacks[i]
 	}
 	var added, along []uint32
-	for at := state.Num; at != NoState && len(added) < len(lacks); {
-		st, parent, err := r.step(at)
-		if err != nil {
-			return err
-		}
-		for _, n := range slices.Backward(st.Changes) {
+	err = r.eachStep(state.Num, func(step *logStep) (bool, error) {
+		for _, n := range slices.Backward(step.changes) {
 			if lacking, ok := lacks[r.store.ChangeID(n)]; ok {
 				added = append(added, n)
 				if lacking {
@@ -337,7 +337,10 @@ func (s *Server) take(ctx context.Context, r *Repo, q *sync.Request, out *sync.W
 				}
 			}
 		}
-		at = parent
+		return len(added) < len(lacks), nil
+	})
+	if err != nil {
+		return err
 	}
 	if len(added) < len(lacks) {
 		return &Error{Text: "a change that was asked for is not there"}

@@ -15,7 +15,7 @@ import (
 // Sample is what one run took.
 type Sample struct {
 	Wall   time.Duration // from before the fork to after the wait
-	CPU    time.Duration // of its processor, its own and the system's for it
+	CPU    time.Duration // of the process, its own and the system's for it
 	Peak   int64         // peak resident memory in bytes; 0 where the system does not say
 	Output int64         // bytes printed to standard output
 }
@@ -41,6 +41,14 @@ func (t Tool) Output(dir string, args ...string) (string, error) {
 	var out bytes.Buffer
 	_, err := t.run(dir, &out, nil, args)
 	return out.String(), err
+}
+
+// Say runs the tool and returns what it printed with what that took.
+func (t Tool) Say(dir string, args ...string) (string, Sample, error) {
+	var out bytes.Buffer
+	s, err := t.run(dir, &out, nil, args)
+	s.Output = int64(out.Len())
+	return out.String(), s, err
 }
 
 // Feed runs the tool with in as its standard input.
