@@ -16,6 +16,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/sync"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -147,7 +148,7 @@ func (r *race) do(client int, in raceInput, op func(l *link) (raceOutput, error)
 
 // setOf gives the bits of a state's changes.
 func (r *race) setOf(c *Repo, s StateRef) uint64 {
-	set, err := c.setOf(s.Num)
+	set, err := mended(c, func() (state.Set, error) { return c.setOf(s.Num) })
 	if err != nil {
 		r.t.Error(err)
 		return 0

@@ -404,7 +404,7 @@ func (s *Server) single(ctx context.Context, r *Repo, q *sync.Request, out *sync
 	var common state.Set
 	for _, n := range namedStates(v) { // to look through all states would be work for nothing
 		if st, err := r.stateRef(n); err == nil && haves[st.ID] {
-			set, err := r.setOf(n)
+			set, err := mended(r, func() (state.Set, error) { return r.setOf(n) })
 			if err != nil {
 				return err
 			}
