@@ -17,7 +17,7 @@ type Store interface {
 	Put(ctx context.Context, key string, body []byte) (s3.Info, error)
 	// PutIf writes an object if it is still the one of an ETag, or if it is not there where that is "".
 	PutIf(ctx context.Context, key string, body []byte, etag string) (s3.Info, error)
-	Delete(ctx context.Context, key string) error
+	Delete(ctx context.Context, keys ...string) error
 	List(ctx context.Context, prefix string) ([]s3.Listed, error)
 }
 
