@@ -282,7 +282,7 @@ func TestStoreWithoutConditions(t *testing.T) {
 	w := newWorld(t, 5)
 	w.c.store = &careless{w.m}
 	_, err := w.c.push(context.Background(), pushOne{sync.Bookmark, "main", w.fresh(1), false})
-	if !errors.Is(err, errNoConditions) {
+	if !errors.Is(err, ErrNoConditions) {
 		t.Error(err)
 	}
 	if _, ok := w.m.objects["project/root"]; ok {

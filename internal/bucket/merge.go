@@ -103,7 +103,7 @@ func (b *Remote) merge(ctx context.Context, from, to int) error {
 	at := b.root
 	for try := range swaps {
 		if at.date.Sub(w.last) > packAge {
-			return errSlow
+			return ErrSlow
 		}
 		i := slices.IndexFunc(at.Packs, func(o Pack) bool { return o.Key == old[0].Key })
 		if i < 0 {
@@ -133,7 +133,7 @@ func (b *Remote) merge(ctx context.Context, from, to int) error {
 			return err
 		}
 	}
-	return errBusy
+	return ErrBusy
 }
 
 // copyPacks writes the segments of packs one after the other, small neighbours fused.
