@@ -57,7 +57,7 @@ func (r *Repo) Tracking() ([]Named, error) {
 	}
 	names := map[string]uint32{}
 	for _, key := range slices.Sorted(maps.Keys(v.Kept)) {
-		if name, ok := strings.CutPrefix(key, trackPrefix); ok && !strings.HasPrefix(name, passing+"/") {
+		if name, ok := strings.CutPrefix(key, trackPrefix); ok && !strings.HasPrefix(name, ".") { // those are oxy's own
 			if s, ok := tracked(v, name); ok {
 				names[name] = s
 			}

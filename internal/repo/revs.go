@@ -156,7 +156,7 @@ func (r *Repo) resolve(v *store.View, rev string) (uint32, error) {
 	return r.stateOf(v, n)
 }
 
-// stateOf finds the state right after change n in the log of the working copy's base, or else of a bookmark or tag.
+// stateOf finds the state right after change n in the log of the working copy's base, or else of a name, a remote's among them.
 func (r *Repo) stateOf(v *store.View, n uint32) (uint32, error) {
 	base := baseOf(v)
 	if set, err := r.setOf(base); err != nil {
@@ -169,15 +169,9 @@ func (r *Repo) stateOf(v *store.View, n uint32) (uint32, error) {
 		return 0, err
 	}
 	// Of several the lowest: a name that follows another's state has it too, further back.
-	found := uint32(NoState)
-	for _, names := range []map[string]uint32{v.Bookmarks, v.Tags} {
-		for _, s := range names {
-			if has(s) {
-				found = min(found, s)
-			}
-		}
-		if found != NoState {
-			return r.after(found, n)
+	for _, s := range namedStates(v) {
+		if has(s) {
+			return r.after(s, n)
 		}
 	}
 	return 0, &Error{Text: "no bookmark or tag has change " + r.store.ChangeID(n).Short(), Next: "It was taken back; find the operation with: oxy op log"}
