@@ -84,6 +84,8 @@ func checkFrom(from string) error {
 		return err
 	case a.User != nil:
 		return fmt.Errorf("%s: it has a user or a password", safepath.Quote(sync.Hidden(from)))
+	case a.Scheme == sync.S3:
+		return fmt.Errorf("%s: a bucket, which everybody reaches with keys of their own", safepath.Quote(sync.Hidden(from)))
 	case a.Scheme == sync.Path && !isRelative(from):
 		return fmt.Errorf("%s: a path of one machine", safepath.Quote(from))
 	case a.Scheme == sync.Path && (path.Clean(from) != strings.TrimPrefix(from, "./") || strings.Contains(from, `\`)):
@@ -112,6 +114,9 @@ func (p *Pin) seenFrom(outer string) (string, error) {
 		scheme, rest, _ := strings.Cut(a.URL, "://")
 		host, at, _ := strings.Cut(rest, "/")
 		return scheme + "://" + host + path.Join("/"+at, p.From), nil
+	case sync.S3:
+		a.Path = strings.TrimPrefix(path.Join("/"+a.Path, p.From), "/")
+		return a.String(), nil
 	case sync.SSH:
 		a.Path = path.Join(a.Path, p.From)
 		if strings.HasPrefix(a.Path, "../") || a.Path == ".." || a.Path == "." {

@@ -76,6 +76,7 @@ func TestHostilePins(t *testing.T) {
 		"a password":         with(func(p *Pin) { p.From = "https://me:secret@host/lib" }),
 		"a user":             with(func(p *Pin) { p.From = "https://me@host/lib" }),
 		"a query":            with(func(p *Pin) { p.From = "https://host/lib?x=y" }),
+		"a bucket":           with(func(p *Pin) { p.From = "s3://team/lib?endpoint=https://evil" }),
 		"not UTF-8":          with(func(p *Pin) { p.From = "../l\xffib" }),
 	} {
 		if p, err := decodePin(b); err == nil {
@@ -96,6 +97,8 @@ func TestPinIsSeenFrom(t *testing.T) {
 		{"../lib", "ssh://me@host:22/srv/app", "ssh://me@host:22/srv/lib"},
 		{"../lib", "host:team/app", "host:team/lib"},
 		{"../../../lib", "host:team/app", ""},
+		{"../lib", "s3://team/app?region=x", "s3://team/lib?region=x"},
+		{"../../../lib", "s3://team/a/app", "s3://team/lib"},
 		{"https://other/lib", "https://host/app", "https://other/lib"},
 	} {
 		p := somePin()

@@ -25,6 +25,7 @@ func family(t *testing.T) (lib, app *site, opt Options) {
 		both[i] = &site{t, r}
 	}
 	lib, app = both[0], both[1]
+	check(t, lib.ConfigSet("receive.current", "update", false))
 	lib.put("lib.c", "one\n")
 	lib.record("One")
 	app.put("main.c", "main\n")

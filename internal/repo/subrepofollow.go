@@ -248,11 +248,11 @@ func (t *tx) standOn(ctx context.Context, p *Pin) error {
 			Next: "It was pinned before it was pushed, or taken away since: whoever pinned it can push it there, best with a tag."}
 	}
 	if len(more) > 0 {
-		before := to
-		if to, err = t.appendTaken(before, more); err != nil {
+		l := takenLog{before: to, base: to, nums: more, added: more}
+		if to, err = t.appendTaken(l); err != nil {
 			return err
 		}
-		if err := t.treeTaken(to, before, more); err != nil {
+		if err := t.treeTaken(to, l); err != nil {
 			return err
 		}
 	}

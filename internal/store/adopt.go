@@ -32,6 +32,7 @@ func Adopt(fsys vfs.FS, src, dir string, progress func(bytes int64) error) (*Sto
 		return nil, Adopted{}, fmt.Errorf("take the log of %s: %w", src, err)
 	}
 	s := newStore(fsys, dir)
+	s.format.Store(int32(from.Format()))
 	if err = s.load(false); err == nil {
 		// A linked segment must never be the one that is written to, and a writer cuts what it finds behind the end.
 		if now := s.now.Load().end; now != end {
@@ -127,8 +128,9 @@ func (s *Store) Accept() error {
 	if err := s.fsys.SyncDir(s.dir); err != nil {
 		return err
 	}
-	if err := writeFormat(s.fsys, s.dir); err != nil {
+	if err := writeFormat(s.fsys, s.dir, Format); err != nil {
 		return err
 	}
+	s.format.Store(Format)
 	return s.fsys.SyncDir(filepath.Dir(s.dir))
 }
