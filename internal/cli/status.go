@@ -197,9 +197,10 @@ func (a *app) statusLong(s *repo.Status) error {
 		b = a.appendRows(b, "  ", repo.Nested, p.Dim, s.Nested)
 		b = a.appendRows(b, "  ", repo.Special, p.Dim, s.Special)
 	}
-	if b2 := a.appendSubrepos(nil, "  ", "", s.Subrepos, false); len(b2) > 0 {
+	subs := a.appendSubrepos(nil, "  ", "", s.Subrepos, false)
+	if len(subs) > 0 {
 		section("Subrepos (commit leaves them as they are; oxy subrepo update --here pins them where they stand):")
-		b = append(b, b2...)
+		b = append(b, subs...)
 	}
 	switch {
 	case len(s.Conflicts) > 0:
@@ -212,6 +213,8 @@ func (a *app) statusLong(s *repo.Status) error {
 		}
 	case s.Empty:
 		b = append(b, "Nothing is here to record.\n"...)
+	case len(subs) > 0:
+		b = append(b, "\nNothing else changed since.\n"...)
 	default:
 		b = append(b, "Nothing changed since.\n"...)
 	}
