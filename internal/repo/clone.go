@@ -177,6 +177,9 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		return nil, err
 	}
 	res := &CloneResult{FetchResult: *got, Root: r.root, State: StateRef{Num: NoState}}
+	if how.pin != nil {
+		return res, r.standFirst(ctx, how.pin)
+	}
 	name := how.Bookmark
 	if name != "" {
 		if _, err := choose(refs, []string{name}); err != nil {
@@ -218,4 +221,22 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		return struct{}{}, nil
 	})
 	return res, err
+}
+
+// standFirst takes a fresh clone to where its pin says.
+func (r *Repo) standFirst(ctx context.Context, p *Pin) error {
+	_, err := transact(r, func(t *tx) (struct{}, error) {
+		if err := t.standOn(ctx, p); err != nil {
+			return struct{}{}, err
+		}
+		if err := t.passedOver(); err != nil {
+			return struct{}{}, err
+		}
+		if err := t.commit("clone"); err != nil {
+			return struct{}{}, err
+		}
+		r.saveManifest()
+		return struct{}{}, nil
+	})
+	return err
 }

@@ -22,6 +22,8 @@ type SyncOptions struct {
 	Force    bool      // of a push: lose what the other side has beyond
 	DryRun   bool      // say what would move, and move nothing
 	Messages io.Writer // where ssh may speak
+
+	pin *Pin // of a clone: where it shall stand
 }
 
 // Seen is a bookmark or tag of a remote that was seen at another state than before.
