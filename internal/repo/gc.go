@@ -95,21 +95,18 @@ func (r *Repo) packTrees() ([]byte, error) {
 	if err != nil || r.stale {
 		return old, nil
 	}
-	if h, err := state.DecodeHint(old); err != nil || h.Size <= h.Live+h.Live/packSlack {
-		return old, nil
-	}
 	size := b.Size()
 	v, err := r.store.View()
 	if err != nil {
 		return old, nil
 	}
-	next, err := r.compact(v)
+	next, err := r.compact(packWeaves, v)
 	if err != nil {
 		return old, nil
 	}
 	r.blocks = next
 	h, err := next.Flush()
-	if err == nil && h.Size < size {
+	if err == nil && h.Size < size-size/packSlack {
 		return h.Encode(), nil
 	}
 	_ = next.Close()
@@ -118,7 +115,7 @@ func (r *Repo) packTrees() ([]byte, error) {
 	return old, nil
 }
 
-// packSlack is what share of the trees' file out of use is let alone.
+// packSlack is what share of the trees' file must be gained.
 const packSlack = 16
 
 // diskUse sums the lengths of the repository's files.

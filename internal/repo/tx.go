@@ -169,7 +169,7 @@ func (t *tx) flushTrees() ([]byte, error) {
 	}
 	if b.ShouldCompact() && !r.stale {
 		// The states before it too: undoing is a person's next step, and their trees may have been written long ago.
-		if next, err := r.compact(t.view, t.old); err == nil {
+		if next, err := r.compact(nil, t.view, t.old); err == nil {
 			r.blocks = next
 			b = next
 		}
@@ -187,15 +187,15 @@ func (t *tx) flushTrees() ([]byte, error) {
 	return h.Encode(), nil
 }
 
-// compact writes a new generation with the trees that are worth keeping.
-func (r *Repo) compact(views ...*store.View) (*state.Blocks, error) {
+// compact writes a new generation with the trees that are worth keeping. pack, if not nil, packs the weaves in it.
+func (r *Repo) compact(pack state.PackWeaves, views ...*store.View) (*state.Blocks, error) {
 	done := r.opt.Timings.Phase("compact trees")
 	defer done(0)
 	keep, err := r.worthKeeping(views)
 	if err != nil {
 		return nil, err
 	}
-	next, err := r.blocks.Compact(keep, r.blocks.Generation()+1)
+	next, err := r.blocks.Compact(keep, r.blocks.Generation()+1, pack)
 	if err != nil {
 		return nil, err
 	}
