@@ -27,6 +27,7 @@ it, a key and a value set it, nothing lists all; get, set, unset and list say th
   http.helper, http.ca    a program that gives what servers want to see, as Git's credential helpers; a file of certificates
                           to trust beside the system's. Only your own count
   remote.NAME.token       what to show to a server over http
+  gc.auto                 how many MiB must lie unpacked for oxy to pack by itself, in the background; or off (OXY_GC_AUTO comes first)
   merge.tool              what oxy resolve --tool runs; merge.tools.NAME is how NAME is run
 
 Programs are named in your own settings only: a repository may come from anybody, and shall run none.

@@ -261,7 +261,9 @@ func (r *Repo) afterDropping(ctx context.Context) error {
 		_ = r.manifest.Close()
 		r.manifest = nil
 	}
-	err := r.store.Rederive(waitForLock, func() ([]byte, error) {
+	wait, waited := r.waits()
+	defer waited()
+	err := r.store.Rederive(wait, func() ([]byte, error) {
 		_, _, hint, err := r.renewAllTrees(ctx)
 		if err != nil {
 			return nil, nil // each is made when it is asked for

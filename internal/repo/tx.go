@@ -62,7 +62,9 @@ func (r *Repo) begin() (*tx, error) {
 	done := r.opt.Timings.Phase("begin")
 	defer done(0)
 	hint := r.store.Hint()
-	t, err := r.store.Begin(waitForLock)
+	wait, waited := r.waits()
+	t, err := r.store.Begin(wait)
+	waited()
 	if err != nil {
 		return nil, storeError(err)
 	}
@@ -96,7 +98,7 @@ func (t *tx) commit(kind string) error {
 	if err != nil {
 		return fileError("record it", storeError(err))
 	}
-	t.acknowledged, r.writing = true, false
+	t.acknowledged, r.recorded, r.writing = true, true, false
 	return nil
 }
 
