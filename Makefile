@@ -9,7 +9,7 @@ FUZZTIME    ?= 10s
 # Empty: the project's own tree.
 DIR         ?=
 
-.PHONY: build test lint demo bench-quick bench-synthetic bench-linux torture fuzz needs-git needs-hg needs-linux clean
+.PHONY: build test lint demo bench-quick bench-synthetic bench-linux torture s3-server fuzz needs-git needs-hg needs-linux clean
 
 # Without cgo: a static program starts a millisecond sooner, a third of what oxy version takes.
 build:
@@ -56,6 +56,11 @@ torture: needs-git
 	$(GO) test ./internal/vfs ./internal/store -count=1
 	$(GO) test ./internal/repo -count=1 -timeout 120m -run 'Fault|PowerCut|Dropping|SkippedSync|Damage|Repair' -thorough
 	$(GO) test ./internal/repo -count=1 -timeout 60m -run TestStories -stories 4000 -from 100000
+
+# A real server of object storage. Where it is there, the tests of buckets run against it too, beside the one in their own process.
+VERSITYGW := github.com/versity/versitygw/cmd/versitygw@v1.8.0
+s3-server:
+	GOBIN=$(TOOLS) $(GO) install $(VERSITYGW)
 
 # Every fuzz target for a short time each.
 fuzz:

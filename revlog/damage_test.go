@@ -310,6 +310,9 @@ func TestDamagedNodemapHidesNothing(t *testing.T) {
 			if got, err := l.Rev(node); err != nil || got != rev {
 				t.Fatalf("case %d: revision %d is found as %d: %v", i, rev, got, err)
 			}
+			if got, err := l.Prefix(node.String()[:20]); err != nil || got != rev {
+				t.Fatalf("case %d: prefix of revision %d is found as %d: %v", i, rev, got, err)
+			}
 		}
 		if _, err := l.Rev(Node{1}); !errors.Is(err, ErrUnknown) {
 			t.Errorf("case %d: %v", i, err)

@@ -3,7 +3,7 @@
 // on its own and knows nothing of the rest of this module; docs/spec/revlog.md describes the format from first
 // principles, after Mercurial's own "hg help internals.revlogs".
 //
-// Opening maps the index and parses nothing: an entry is a slice of the mapping, decoded when asked for. A Log may be
+// Opening reads the header and parses nothing: the index is read in pages as entries are asked for, or mapped. A Log may be
 // used by several goroutines at once; each takes a Reader of its own, which holds the buffers, so that reading a
 // revision allocates nothing once they have grown.
 //

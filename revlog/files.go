@@ -263,16 +263,32 @@ func (x *indexFile) stream(entry int, fn func(b []byte) error) error {
 	*buf = reserve((*buf)[:0], size)
 	end := x.size / int64(entry) * int64(entry)
 	for at := int64(0); at < end; {
-		piece := (*buf)[:min(int64(size), end-at)]
-		if n, err := x.file.ReadAt(piece, at); n < len(piece) {
-			return cutShort(err)
+		piece, err := x.piece((*buf)[:min(int64(size), end-at)], at)
+		if err == nil {
+			err = fn(piece)
 		}
-		if err := fn(piece); err != nil {
+		if err != nil {
 			return err
 		}
 		at += int64(len(piece))
 	}
 	return nil
+}
+
+// piece reads into b what is at an offset, or gives it from memory if all of the index came there meanwhile.
+func (x *indexFile) piece(b []byte, at int64) ([]byte, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.closed:
+		return nil, ErrClosed
+	case x.ready.Load():
+		return x.b[at:][:len(b)], nil
+	}
+	if n, err := x.file.ReadAt(b, at); n < len(b) {
+		return nil, cutShort(err)
+	}
+	return b, nil
 }
 
 func (x *indexFile) close() error {

@@ -3,6 +3,7 @@ package revlog
 import (
 	"bytes"
 	"crypto/sha1"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -161,6 +162,18 @@ func agrees(l *Log, want []described) error {
 		if rev, err := l.Prefix(e.Node.String()[:39]); err != nil || rev != w.rev {
 			return fmt.Errorf("prefix of node %s is found as %d: %v", e.Node, rev, err)
 		}
+		for digits := 1; digits < 4; digits++ {
+			same, prefix := 0, w.node[:digits]
+			for _, other := range want {
+				if strings.HasPrefix(other.node, prefix) {
+					same++
+				}
+			}
+			rev, err := l.Prefix(prefix)
+			if same == 1 && (err != nil || rev != w.rev) || same > 1 && !errors.Is(err, ErrAmbiguous) {
+				return fmt.Errorf("prefix %s of %d nodes is found as %d: %v", prefix, same, rev, err)
+			}
+		}
 	}
 	return nil
 }
@@ -188,6 +201,7 @@ func TestReadsWhatMercurialWrote(t *testing.T) {
 						if trie := l.nodes.trie != nil; trie != (kind.name == "nodemap") {
 							t.Errorf("a persistent nodemap is used: %v", trie)
 						}
+						testNodemapAlone(t, filepath.Join(store, name), want, kind.name == "nodemap")
 					}
 					if err := l.Close(); err != nil {
 						t.Error(err)
@@ -198,6 +212,31 @@ func TestReadsWhatMercurialWrote(t *testing.T) {
 				t.Errorf("the changelog is of version %d, want %d", version, kind.version)
 			}
 		})
+	}
+}
+
+// testNodemapAlone checks that nodes and prefixes that are there are found without a look through the index where there is a nodemap.
+func testNodemapAlone(t *testing.T, path string, want []described, is bool) {
+	t.Helper()
+	l, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, w := range want {
+		node, err := ParseNode(w.node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rev, err := l.Rev(node); err != nil || rev != w.rev {
+			t.Errorf("node %s is found as %d: %v", w.node, rev, err)
+		}
+		if rev, err := l.Prefix(w.node[:12]); err != nil || rev != w.rev {
+			t.Errorf("prefix %s is found as %d: %v", w.node[:12], rev, err)
+		}
+	}
+	if alone := !l.nodes.asked.Load() && l.nodes.table.revs == nil; alone != is {
+		t.Errorf("the nodemap alone answers: %v", alone)
 	}
 }
 

@@ -290,37 +290,6 @@ func (l *Log) parentV0(rev Rev, node Node) (Rev, error) {
 	return p, nil
 }
 
-// Entries calls fn for every revision in order with its entry, which is overwritten by the next. It ends with the first
-// error, of an entry or of fn. An index that is not in memory is read piece by piece.
-func (l *Log) Entries(fn func(rev Rev, e *Entry) error) error {
-	var e Entry
-	if l.version != version1 || l.inline || l.index.ready.Load() {
-		for rev := range Rev(l.n) {
-			if err := l.entry(rev, &e); err != nil {
-				return err
-			}
-			if err := fn(rev, &e); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	rev := Rev(0)
-	return l.fault(Null, l.index.stream(entrySizeV1, func(b []byte) error {
-		for ; len(b) >= entrySizeV1; b = b[entrySizeV1:] {
-			e.decodeV1((*[entrySizeV1]byte)(b), rev)
-			if !e.sound(rev) {
-				return &Error{l.path, rev, e.fault(rev)}
-			}
-			if err := fn(rev, &e); err != nil {
-				return err
-			}
-			rev++
-		}
-		return nil
-	}))
-}
-
 // Node is a revision's id; NullNode for Null.
 func (l *Log) Node(rev Rev) (Node, error) {
 	if rev == Null {

@@ -3,17 +3,20 @@ package revlog
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
-// nodeIndex finds revisions by node. It is made when first asked: from Mercurial's persistent nodemap where there is a
-// valid one, else a table of buckets built in two passes over the index.
+// nodeIndex finds revisions by node: in Mercurial's persistent nodemap where there is a valid one, else in a table of buckets,
+// built in two passes over the index. Whoever asks once needs no table: the first question is answered by looking through the index.
 type nodeIndex struct {
 	once  sync.Once
 	trie  *nodemap
+	asked atomic.Bool
 	built sync.Once
 	err   error
 	table nodeTable
@@ -31,24 +34,65 @@ func (l *Log) Rev(node Node) (Rev, error) {
 	if node == NullNode {
 		return Null, nil
 	}
-	l.nodes.once.Do(func() { l.nodes.trie = l.openNodemap() })
-	if l.nodes.trie != nil {
-		if rev, ok := l.nodes.trie.find(l, node); ok {
+	if trie := l.openTrie(); trie != nil {
+		if rev, ok := trie.find(l, node); ok {
 			return rev, nil
 		}
 		// The trie is a cache that may be wrong: that a node is not there, the index itself must say.
 	}
+	rev, err := l.search(node)
+	if err == nil && rev == Null {
+		err = l.index.fault()
+	}
+	if err != nil {
+		return Null, l.fault(Null, err)
+	}
+	if rev == Null {
+		return Null, fmt.Errorf("%s in %s: %w", node, l.path, ErrUnknown)
+	}
+	return rev, nil
+}
+
+// openTrie is the persistent nodemap, nil for none.
+func (l *Log) openTrie() *nodemap {
+	l.nodes.once.Do(func() { l.nodes.trie = l.openNodemap() })
+	return l.nodes.trie
+}
+
+// search finds a node by the index itself. Null if it is not there, or a page could not be read.
+func (l *Log) search(node Node) (Rev, error) {
+	if l.offsets == nil && !l.nodes.asked.Swap(true) {
+		return l.scan(node)
+	}
 	if err := l.buildTable(); err != nil {
 		return Null, err
 	}
-	if rev := l.nodes.table.find(l, node); rev != Null {
-		return rev, nil
-	}
-	if err := l.index.fault(); err != nil {
-		return Null, l.fault(Null, err)
-	}
-	return Null, fmt.Errorf("%s in %s: %w", node, l.path, ErrUnknown)
+	return l.nodes.table.find(l, node), nil
 }
+
+// scan looks through a split index from its beginning: of a node twice the first revision is found, as by the table.
+func (l *Log) scan(node Node) (Rev, error) {
+	found, rev := Null, Rev(0)
+	at, step := l.nodeOffset(), l.entrySize
+	want := binary.LittleEndian.Uint64(node[:])
+	err := l.index.stream(step, func(b []byte) error {
+		for ; len(b) >= step; b = b[step:] {
+			if binary.LittleEndian.Uint64(b[at:]) == want && Node(b[at:at+len(node)]) == node {
+				found = rev
+				return errFound
+			}
+			rev++
+		}
+		return nil
+	})
+	if err == errFound {
+		err = nil
+	}
+	return found, err
+}
+
+// errFound ends a stream.
+var errFound = errors.New("found")
 
 func (l *Log) buildTable() error {
 	l.nodes.built.Do(func() { l.nodes.err = l.fault(Null, l.nodes.table.build(l)) })
@@ -68,6 +112,11 @@ func (l *Log) Prefix(digits string) (Rev, error) {
 			return Null, fmt.Errorf("prefix %q: %q is no hexadecimal digit: %w", digits, digits[i], ErrUnknown)
 		}
 		low[i/2] |= v << (4 - 4*(i&1))
+	}
+	if trie := l.openTrie(); trie != nil {
+		if rev, ok := trie.prefix(l, low, len(digits)); ok {
+			return rev, nil
+		}
 	}
 	if err := l.buildTable(); err != nil {
 		return Null, err

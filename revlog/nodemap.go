@@ -114,3 +114,40 @@ func (m *nodemap) find(l *Log, node Node) (Rev, bool) {
 	}
 	return Null, false
 }
+
+// prefix finds the one revision whose node begins with so many digits of low. That there is no other is the trie's word, as Mercurial
+// takes it. It is not ok where there is none or there are several: the index must say which.
+func (m *nodemap) prefix(l *Log, low Node, digits int) (found Rev, ok bool) {
+	found = Null
+	block := len(m.data)/nodemapBlock - 1
+	for digit := 0; ; digit++ {
+		if digit == digits {
+			return Null, false
+		}
+		entry := m.entry(block, low[digit/2]>>(4-4*(digit&1))&15)
+		if entry < -1 {
+			if found = Rev(-(entry + 2)); int(found) >= l.n {
+				return Null, false
+			}
+			if node := l.nodeAt(found); !hasPrefix(&node, &low, digits) {
+				found = Null
+			}
+		}
+		if entry < 0 {
+			break
+		}
+		if int(entry) >= len(m.data)/nodemapBlock {
+			return Null, false
+		}
+		block = int(entry)
+	}
+	for rev := m.tip + 1; int(rev) < l.n; rev++ {
+		if node := l.nodeAt(rev); hasPrefix(&node, &low, digits) {
+			if found != Null {
+				return Null, false
+			}
+			found = rev
+		}
+	}
+	return found, found != Null
+}

@@ -120,7 +120,7 @@ func (r *Reader) readChunk(rev Rev, e *Entry) ([]byte, error) {
 	}
 	// A text of one chunk is followed by no other that is needed, unless revisions are read in order and near each other.
 	ahead := windowSize
-	if gap := e.Offset - w.at - int64(len(w.b)); len(r.chain) <= 1 && (gap < 0 || gap > windowSize/4) {
+	if gap := e.Offset - w.at - int64(len(w.b)); len(r.chain) <= 1 && (gap < 0 || gap > windowSize/16) {
 		ahead = loneWindow
 	}
 	n := int(min(int64(max(size, ahead)), l.data.size-e.Offset))

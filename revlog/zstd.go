@@ -8,8 +8,9 @@ import "encoding/binary"
 type unpacker struct {
 	huffman     [1 << maxHuffmanBits]uint16 // symbol in the upper byte, length of its code in the lower
 	huffmanBits uint
-	weights     [256]uint8
-	lits        []byte // decoded literals of a block, and slack after them
+	weights     [256 + 4]uint8
+	sorted      [256]uint8 // symbols by weight
+	lits        []byte     // decoded literals of a block, and slack after them
 
 	// The tables of literal lengths, offsets and match lengths in use, each either predefined or own.
 	use        [3][]fseEntry

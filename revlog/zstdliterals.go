@@ -182,52 +182,103 @@ func (u *unpacker) tree(b []byte) ([]byte, error) {
 			return b, badCode()
 		}
 	}
-	sum := uint32(0)
-	var ranks [maxHuffmanBits + 2]uint32
-	for _, w := range u.weights[:n] {
-		if w > maxHuffmanBits {
-			return b, badCode()
-		}
-		ranks[w]++
-		sum += 1 << w >> 1
-	}
-	if sum == 0 || n > 255 {
+	if n > 255 || !u.spread(n) {
 		return b, badCode()
+	}
+	return b[size:], nil
+}
+
+// spread makes the table of the code whose first n symbols have the weights given; the last one's is what is missing to a whole. Hardly
+// anything of it can be foreseen by the processor, so it branches as little as it can: symbols are counted and sorted by their weights, zeros
+// included, in four stretches side by side, since each step of one waits for the step before; then those of one weight follow each other.
+func (u *unpacker) spread(n int) bool {
+	quarter := n/4 + 1 // so that 4*quarter is more than n
+	weights := u.weights[:4*quarter]
+	for i := n; i < len(weights); i++ {
+		weights[i] = 0
+	}
+	w0, w1, w2, w3 := weights[:quarter], weights[quarter:][:quarter], weights[2*quarter:][:quarter], weights[3*quarter:][:quarter]
+	var counts [16][4]uint16
+	all := uint8(0)
+	for i, w := range w0 {
+		x, y, z := w1[i], w2[i], w3[i]
+		all |= w | x | y | z
+		counts[w&15][0]++
+		counts[x&15][1]++
+		counts[y&15][2]++
+		counts[z&15][3]++
+	}
+	sum := uint32(0)
+	for w := 1; w <= maxHuffmanBits; w++ {
+		c := &counts[w]
+		sum += (uint32(c[0]) + uint32(c[1]) + uint32(c[2]) + uint32(c[3])) << (w - 1)
+	}
+	for w := maxHuffmanBits + 1; w < len(counts); w++ {
+		if counts[w] != [4]uint16{} {
+			return false
+		}
 	}
 	width := uint(bits.Len32(sum))
 	left := uint32(1)<<width - sum
-	if width > maxHuffmanBits || left&(left-1) != 0 {
-		return b, badCode()
+	if sum == 0 || all > 15 || width > maxHuffmanBits || left&(left-1) != 0 {
+		return false
 	}
-	last := uint8(bits.Len32(left))
-	u.weights[n] = last
-	ranks[last]++
+	last := bits.Len32(left)
+	q := n / quarter
+	weights[n] = uint8(last)
+	counts[0][q]--
+	counts[last][q]++
+	// Where in the sorted symbols those of each weight begin: of weight 0, whose place is no matter, and 1 first.
+	var starts [maxHuffmanBits + 2]uint16
+	at := uint16(0)
+	for w := range starts[:maxHuffmanBits+1] {
+		starts[w] = at
+		c := &counts[w]
+		for k, n := range c {
+			c[k] = at
+			at += n
+		}
+	}
+	starts[maxHuffmanBits+1] = at
+	sorted := &u.sorted
+	for i, w := range w0 {
+		x, y, z := w1[i], w2[i], w3[i]
+		a, b, c, d := &counts[w&15][0], &counts[x&15][1], &counts[y&15][2], &counts[z&15][3]
+		sorted[*a&255], sorted[*b&255], sorted[*c&255], sorted[*d&255] = uint8(i), uint8(i+quarter), uint8(i+2*quarter), uint8(i+3*quarter)
+		*a++
+		*b++
+		*c++
+		*d++
+	}
 	// Codes of the least weight, the longest, come first.
-	var at [maxHuffmanBits + 2]uint32
-	for w := 1; w <= int(width); w++ {
-		at[w+1] = at[w] + ranks[w]<<(w-1)
-	}
 	table := u.huffman[:1<<width]
-	for sym, w := range u.weights[:n+1] {
-		if w == 0 {
-			continue
-		}
-		e := uint16(sym)<<8 | uint16(width+1-uint(w))
-		from, size := at[w], uint32(1)<<(w-1)
-		at[w] += size
-		run := table[from : from+size]
-		if size < 4 {
-			for i := range run {
-				run[i] = e
+	for w := uint(1); w <= width; w++ {
+		symbols := u.sorted[starts[w]:starts[w+1]]
+		length := uint16(width + 1 - w)
+		switch w {
+		case 1:
+			for i, sym := range symbols {
+				table[i] = uint16(sym)<<8 | length
 			}
-			continue
-		}
-		for ; len(run) >= 4; run = run[4:] {
-			run[0], run[1], run[2], run[3] = e, e, e, e
+			table = table[len(symbols):]
+		case 2:
+			for _, sym := range symbols {
+				e := uint16(sym)<<8 | length
+				table[0], table[1] = e, e
+				table = table[2:]
+			}
+		default:
+			for _, sym := range symbols {
+				e := uint16(sym)<<8 | length
+				for range 1 << (w - 3) {
+					table[0], table[1], table[2], table[3] = e, e, e, e
+					table = table[4:]
+				}
+			}
 		}
 	}
 	u.huffmanBits = width
-	return b[size:], nil
+	return true
 }
 
 // packedWeights decodes weights that are compressed themselves, by two states that take turns until the bits end.

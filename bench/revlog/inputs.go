@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oxy-vcs/oxy/bench/internal/words"
 	"github.com/oxy-vcs/oxy/revlog"
 )
 
@@ -77,44 +78,9 @@ func make1(path string, opts revlog.WriterOptions, fill func(w *revlog.Writer, r
 		os.Rename(filepath.Join(half, base), path), os.RemoveAll(half))
 }
 
-// words are what texts are made of, the first ones far more often.
-type words struct {
-	r    *rand.Rand
-	all  []string
-	pick *rand.Zipf
-}
-
-func newWords(r *rand.Rand) *words {
-	w := &words{r: r, pick: rand.NewZipf(r, 1.1, 3, 5999)}
-	for range 6000 {
-		var b strings.Builder
-		for range 1 + r.Intn(4) {
-			b.WriteString([]string{"ba", "co", "di", "fe", "gu", "ha", "in", "jo", "ke", "li", "mo", "nu", "op", "pre", "re", "st", "tion", "er"}[r.Intn(18)])
-		}
-		w.all = append(w.all, b.String())
-	}
-	return w
-}
-
-func (w *words) word() string { return w.all[w.pick.Uint64()] }
-
-// line is a line of code, to look at.
-func (w *words) line(b []byte) []byte {
-	for range w.r.Intn(5) {
-		b = append(b, "    "...)
-	}
-	for range 2 + w.r.Intn(8) {
-		b = append(append(b, w.word()...), []string{" = ", "(", ", ", ".", " ", " ", "->", " + ", "); ", " == "}[w.r.Intn(10)]...)
-	}
-	if w.r.Intn(2) == 0 {
-		b = fmt.Append(b, w.r.Intn(10000))
-	}
-	return append(b, '\n')
-}
-
 func changelog(n int) func(w *revlog.Writer, r *rand.Rand) error {
 	return func(w *revlog.Writer, r *rand.Rand) error {
-		words := newWords(r)
+		words := words.New(r)
 		lines := newLines(r)
 		for rev := range revlog.Rev(n) {
 			p1, p2 := lines.next(rev)
@@ -122,22 +88,22 @@ func changelog(n int) func(w *revlog.Writer, r *rand.Rand) error {
 			r.Read(node[:])
 			var files []string
 			for range 1 + min(int(r.ExpFloat64()*2), 40) {
-				files = append(files, words.word()+"/"+words.word()+"/"+words.word()+".c")
+				files = append(files, words.Word()+"/"+words.Word()+"/"+words.Word()+".c")
 			}
-			desc := words.word()
+			desc := words.Word()
 			for range 4 + r.Intn(8) {
-				desc += " " + words.word()
+				desc += " " + words.Word()
 			}
 			if r.Intn(5) < 3 {
 				for range 1 + r.Intn(8) {
 					desc += "\n"
 					for range 6 + r.Intn(8) {
-						desc += words.word() + " "
+						desc += words.Word() + " "
 					}
 				}
 			}
 			text, err := revlog.AppendChangeset(nil, revlog.Changeset{
-				Manifest: node, User: []byte(words.word() + " <" + words.word() + "@example.org>"),
+				Manifest: node, User: []byte(words.Word() + " <" + words.Word() + "@example.org>"),
 				Date: fmt.Appendf(nil, "%d -7200", 1_100_000_000+int(rev)*2500), RawFiles: []byte(strings.Join(files, "\n")),
 				Description: []byte(desc),
 			})
@@ -216,10 +182,10 @@ func follow(w *revlog.Writer, r *rand.Rand, n int, first [][]byte, change func(l
 
 func manifest(n int) func(w *revlog.Writer, r *rand.Rand) error {
 	return func(w *revlog.Writer, r *rand.Rand) error {
-		words := newWords(r)
+		words := words.New(r)
 		paths := map[string]bool{}
 		for len(paths) < 2000 {
-			paths[words.word()+"/"+words.word()+"/"+words.word()+"_"+words.word()+".c"] = true
+			paths[words.Word()+"/"+words.Word()+"/"+words.Word()+"_"+words.Word()+".c"] = true
 		}
 		line := func(path string) []byte {
 			var node revlog.Node
@@ -244,10 +210,10 @@ func manifest(n int) func(w *revlog.Writer, r *rand.Rand) error {
 
 func hotFile(n int) func(w *revlog.Writer, r *rand.Rand) error {
 	return func(w *revlog.Writer, r *rand.Rand) error {
-		words := newWords(r)
+		words := words.New(r)
 		var first [][]byte
 		for range 3000 {
-			first = append(first, words.line(nil))
+			first = append(first, words.Line(nil))
 		}
 		return follow(w, r, n, first, func(lines [][]byte) [][]byte {
 			for range 3 {
@@ -255,7 +221,7 @@ func hotFile(n int) func(w *revlog.Writer, r *rand.Rand) error {
 			}
 			copy(lines[3:], lines)
 			for i := range 3 {
-				lines[i] = words.line(nil)
+				lines[i] = words.Line(nil)
 			}
 			if len(lines) > 8000 {
 				lines = lines[:6000]

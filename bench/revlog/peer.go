@@ -18,8 +18,8 @@ import (
 //go:embed peers/perf.py
 var peerSource string
 
-//go:embed peers/limit.c
-var limitSource []byte
+//go:embed peers/reader.c
+var readerSource []byte
 
 // peer is a Python that has Mercurial and does as it is asked.
 type peer struct {
@@ -114,12 +114,22 @@ func (p *peer) run(task string, budget time.Duration) (time.Duration, error) {
 	return time.Duration(a.Seconds * 1e9), err
 }
 
-// runLimit inflates all chunks of a revlog in C.
-func runLimit(program string, s *subject) (time.Duration, error) {
-	out, err := exec.Command(program, strings.TrimSuffix(s.file, ".i")).Output()
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", program, err)
+// inC has the reader in C do a task; ok is false for one that it does not have.
+func inC(program, task string, s *subject, budget time.Duration) (took time.Duration, ok bool, err error) {
+	switch task {
+	case "everything":
+		task = "inflate"
+	case "lookups":
+		return 0, false, nil
 	}
-	ns, err := strconv.ParseFloat(strings.Fields(string(out))[0], 64)
-	return time.Duration(ns), err
+	args := []string{strings.TrimSuffix(s.file, ".i"), task, fmt.Sprint(budget.Seconds())}
+	for _, rev := range s.revs {
+		args = append(args, strconv.Itoa(int(rev)))
+	}
+	out, err := exec.Command(program, args...).Output()
+	if err != nil {
+		return 0, false, fmt.Errorf("%s: %w", program, err)
+	}
+	ns, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	return time.Duration(ns), true, err
 }

@@ -19,11 +19,12 @@ func cloneCommand(a *app) *cobra.Command {
 		Long: `Copy the repository at ADDRESS into DIR, or into a directory of its name: all bookmarks and tags with their changes, and
 the working files of the bookmark that people are on there. It is known as origin afterwards, to pull from and push to.
 
-ADDRESS is a path, ssh://host/path, host:path, http://host/ or https://host/. Whatever the other side sends is checked;
-its settings and hooks never come along.`,
+ADDRESS is a path, ssh://host/path, host:path, http://host/, https://host/ or s3://bucket/prefix. Whatever the other side
+sends is checked; its settings and hooks never come along.`,
 		Example: `  oxy clone ../project
   oxy clone ssh://build@example.org/srv/project
-  oxy clone -b stable https://example.org/project here`,
+  oxy clone -b stable https://example.org/project here
+  oxy clone s3://team/project`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return usage("clone", "clone takes an address, and a directory if you like")
@@ -66,6 +67,9 @@ its settings and hooks never come along.`,
 
 // nameOf is the last part of an address, "" if that is no name for a directory.
 func nameOf(address string) string {
+	if strings.HasPrefix(address, "s3://") {
+		address, _, _ = strings.Cut(address, "?")
+	}
 	address = strings.TrimRight(address, `/\`)
 	if i := strings.LastIndexAny(address, `/\:`); i >= 0 {
 		address = address[i+1:]

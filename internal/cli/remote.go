@@ -11,9 +11,11 @@ func remoteCommand(a *app) *cobra.Command {
 		Use:   "remote",
 		Short: "List, add or remove the repositories that you pull from and push to",
 		Long: `A remote is a repository elsewhere by a name that it has here. They are settings of this repository, and never travel.
-An address is a path, ssh://host/path, host:path, http://host/ or https://host/.`,
+An address is a path, ssh://host/path, host:path, http://host/, https://host/ or s3://bucket/prefix,
+which may go on with ?endpoint=URL&region=NAME&style=path.`,
 		Example: `  oxy remote
   oxy remote add origin ssh://example.org/srv/project
+  oxy remote add team s3://team/project?region=eu-central-1
   oxy remote remove origin`,
 		Args: groupOrNothing,
 		RunE: func(*cobra.Command, []string) error { return a.listRemotes() },

@@ -114,6 +114,7 @@ var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []
 	"is":         storyIs,
 	"record":     storyRecord,
 	"await":      storyAwait,
+	"store":      storyStore,
 
 	"certificate": storyCertificate,
 }

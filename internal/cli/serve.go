@@ -138,6 +138,9 @@ func (a *app) find(s *serving, at string, opt repo.ServeOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := one.CheckRules(); err != nil {
+		return err
+	}
 	s.o.Name = filepath.Base(at)
 	s.o.Find = func(path string) (sync.Handler, error) {
 		if path != "" {

@@ -28,17 +28,17 @@ func (r *Repo) obsolete() (map[revlog.Node]bool, error) {
 	}
 	found := map[revlog.Node]bool{}
 	version, b := b[0], b[1:]
+	if version > 1 {
+		return nil, fmt.Errorf("%s: version %d is not known", name, version)
+	}
 	for len(b) > 0 {
 		var node revlog.Node
 		var size int
 		var ok bool
-		switch version {
-		case 0:
+		if version == 0 {
 			node, size, ok = marker0(b)
-		case 1:
+		} else {
 			node, size, ok = marker1(b)
-		default:
-			return nil, fmt.Errorf("%s: version %d is not known", name, version)
 		}
 		if !ok {
 			return nil, fmt.Errorf("%s: a marker is cut, %d bytes before the end", name, len(b))

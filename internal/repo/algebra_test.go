@@ -63,6 +63,9 @@ type teller struct {
 	step int
 	log  []string
 
+	old   bool // the repository has format 1
+	names bool // positions of a log are named and gone to
+
 	seen  map[string]int
 	first string // change that nearly all depend on
 }
@@ -187,6 +190,12 @@ func (s *teller) settleSome(r *Repo) {
 func (s *teller) act(r *Repo) {
 	ctx := context.Background()
 	s.step++
+	if s.old && s.rnd.IntN(30) == 0 {
+		s.say("upgrade")
+		s.old = false
+		_, _, err := r.Upgrade()
+		check(s.t, err)
+	}
 	all, err := r.Bookmarks()
 	check(s.t, err)
 	base, err := r.Base()
@@ -252,6 +261,8 @@ func (s *teller) act(r *Repo) {
 		s.no(err)
 	case k >= 12 && base.Num != NoState:
 		s.rewrite(r, base, any)
+	case s.names && s.rnd.IntN(3) == 0:
+		s.name(r, base)
 	default:
 		b := all[s.rnd.IntN(len(all))].Name
 		s.say("checkout %s", b)
@@ -364,6 +375,7 @@ func (s *teller) laws() {
 	if again := pictureOf(s.t, b, base); !again.equal(now) {
 		s.fail("kept\n %q\nmade again\n %q", now, again)
 	}
+	s.positions([]*Repo{r, b}[s.rnd.IntN(2)], base)
 	s.orderless(r, base, now)
 }
 
@@ -429,17 +441,25 @@ func TestStories(t *testing.T) {
 				check(t, r.SetBookmark(b, base, false))
 			}
 			check(t, r.Close())
+			s.names = seed%4 == 1
+			if s.old = seed%5 == 0; s.old {
+				oldFormat(t, s.w.mem)
+			}
 			for range 24 {
-				s.w.with(t, func(r *Repo) error { s.act(r); return nil })
+				s.w.with(t, func(r *Repo) error {
+					r.maxSteps = 1 + s.rnd.IntN(4)
+					s.act(r)
+					return nil
+				})
 				s.laws()
 			}
 			fine(t, s.w.mem)
 		})
 	}
 	t.Log(seen)
-	for _, kind := range []string{"text", "body", "life", "name"} {
+	for _, kind := range []string{"text", "body", "life", "name", "spares", "positions named"} {
 		if *storySeeds >= 400 && seen[kind] == 0 {
-			t.Errorf("no story has a conflict of the kind %s", kind)
+			t.Errorf("no story has %s", kind)
 		}
 	}
 }

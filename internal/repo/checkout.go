@@ -29,6 +29,9 @@ func (r *Repo) Checkout(ctx context.Context, rev string) (*CheckoutResult, error
 func (t *tx) checkout(ctx context.Context, rev string) (*CheckoutResult, error) {
 	r := t.r
 	n, err := r.resolve(t.view, rev)
+	if err == nil {
+		n, err = t.real(n)
+	}
 	if err != nil {
 		return nil, err
 	}

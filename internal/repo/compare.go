@@ -1,10 +1,6 @@
 package repo
 
-import (
-	"slices"
-
-	"github.com/oxy-vcs/oxy/internal/state"
-)
+import "github.com/oxy-vcs/oxy/internal/state"
 
 // Comparison is what two states have in common and each by itself.
 type Comparison struct {
@@ -16,14 +12,11 @@ type Comparison struct {
 // Compare compares the sets of changes of two states.
 func (r *Repo) Compare(a, b StateRef) (*Comparison, error) {
 	c := &Comparison{A: a, B: b}
-	var err error
-	if c.OnlyA, c.OnlyB, err = r.apart(a.Num, b.Num); err != nil {
+	beyondA, beyondB, err := r.apart(a.Num, b.Num)
+	if err != nil {
 		return nil, err
 	}
-	// Both may have taken in the same change since their logs parted.
-	inA, inB := setOfAll(c.OnlyA), setOfAll(c.OnlyB)
-	c.OnlyA = slices.DeleteFunc(c.OnlyA, inB.Has)
-	c.OnlyB = slices.DeleteFunc(c.OnlyB, inA.Has)
+	c.OnlyA, c.OnlyB = beyondA.only(&beyondB), beyondB.only(&beyondA)
 	c.Shared = a.Len - uint64(len(c.OnlyA))
 	return c, nil
 }

@@ -284,14 +284,14 @@ func contents(r *Repo, s StateRef) (map[string]string, error) {
 // A repository of a later oxy is left alone.
 func TestNewerFormat(t *testing.T) {
 	w := born(t)
-	put(t, w.mem, ".oxy/format", "oxy repository, format 2\n")
+	put(t, w.mem, ".oxy/format", fmt.Sprintf("oxy repository, format %d\n", store.Format+1))
 	if _, err := Open(memRoot, memOptions(w.mem)); !errors.Is(err, store.ErrNewerFormat) {
 		t.Fatal(err)
 	}
 	if _, err := Init(memRoot, memOptions(w.mem)); err == nil {
 		t.Fatal("init over it")
 	}
-	put(t, w.mem, ".oxy/format", "oxy repository, format 1\n")
+	put(t, w.mem, ".oxy/format", fmt.Sprintf("oxy repository, format %d\n", store.Format))
 	look(t, w.mem, nil)
 }
 

@@ -297,23 +297,26 @@ func (r *Repo) DiffChange(n uint32, paths []string) (*DiffSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := r.store.State(s)
+	before, err := r.stateBefore(s)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, err
 	}
 	// The later of the two is likelier to be stored, and making it stores the earlier on the way.
-	set, err := r.DiffStates(stateBefore(&st), StateRef{Num: s}, paths)
+	set, err := r.DiffStates(before, StateRef{Num: s}, paths)
 	if err != nil {
 		return nil, err
 	}
 	if met, err := r.showsDispute(s, set); err != nil || !met {
 		return set, err
 	}
-	first, st, err := r.firstWith(n)
+	first, err := r.firstWith(n)
 	if err != nil || first == s {
 		return set, err
 	}
-	alone, err := r.DiffStates(stateBefore(&st), StateRef{Num: first}, paths)
+	if before, err = r.stateBefore(first); err != nil {
+		return nil, err
+	}
+	alone, err := r.DiffStates(before, StateRef{Num: first}, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -323,11 +326,14 @@ func (r *Repo) DiffChange(n uint32, paths []string) (*DiffSet, error) {
 	return alone, nil
 }
 
-func stateBefore(st *store.State) StateRef {
-	if st.Parent < 0 {
-		return StateRef{Num: NoState}
+// stateBefore is the state of all but the last change of a log.
+func (r *Repo) stateBefore(s uint32) (StateRef, error) {
+	_, pos, _, err := r.lastChange(s)
+	if err != nil {
+		return StateRef{}, err
 	}
-	return StateRef{Num: uint32(st.Parent)}
+	before, err := r.atPosition(s, pos)
+	return StateRef{Num: before}, err
 }
 
 // showsDispute tells whether a file of a set is in conflict in a state.
@@ -351,18 +357,18 @@ func (r *Repo) showsDispute(s uint32, set *DiffSet) (bool, error) {
 	})
 }
 
-// firstWith finds the first state whose last change is n. One that was recorded here was recorded there.
-func (r *Repo) firstWith(n uint32) (uint32, store.State, error) {
+// firstWith finds the state right after change n in the first log that has it. One that was recorded here was recorded there.
+func (r *Repo) firstWith(n uint32) (uint32, error) {
 	for s := range r.store.NumStates() {
 		st, err := r.store.State(s)
 		if err != nil {
-			return 0, st, storeError(err)
+			return 0, storeError(err)
 		}
-		if k := len(st.Changes); k > 0 && st.Changes[k-1] == n {
-			return s, st, nil
+		if slices.Contains(st.Changes, n) {
+			return r.after(s, n)
 		}
 	}
-	return 0, store.State{}, storeError(fmt.Errorf("no state has change %d: %w", n, store.ErrDamaged))
+	return 0, storeError(fmt.Errorf("no state has change %d: %w", n, store.ErrDamaged))
 }
 
 // fingerprinter reads one side of file i of a set when its likeness is asked for. What cannot be read is like nothing.

@@ -2,12 +2,15 @@ package repo
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
@@ -16,7 +19,7 @@ import (
 func older(t testing.TB, name string) *vfs.Mem {
 	t.Helper()
 	mem := newMem()
-	from := filepath.Join("testdata", "format1", name)
+	from := filepath.Join("testdata", filepath.FromSlash(name))
 	check(t, filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
 		check(t, err)
 		rel, err := filepath.Rel(from, path)
@@ -32,15 +35,25 @@ func older(t testing.TB, name string) *vfs.Mem {
 	return mem
 }
 
+// sides are the subjects of that many changes, the last first.
+func sides(n int) (out string) {
+	for i := range n {
+		out += fmt.Sprintf("Side %d, ", n-i)
+	}
+	return out
+}
+
 // Every later oxy opens what an earlier one made: with what that derived, without it, and after packing; shows the same, and
-// goes on. plain is by the first builds that packed, merged by the first that merged.
+// goes on. plain is by the first builds that packed, merged by the first that merged, leftout by the first whose states leave
+// changes out.
 func TestOlderRepositories(t *testing.T) {
 	for name, want := range map[string]struct {
 		subjects  string
 		conflicts int
 	}{
-		"plain":  {"After packing, Large, Moved, Edit, Begin", 0},
-		"merged": {"After packing, Undo 1fc6c023: Edit, Side, Main, Large, Moved, Edit, Begin", 1},
+		"format1/plain":   {"After packing, Large, Moved, Edit, Begin", 0},
+		"format1/merged":  {"After packing, Undo 1fc6c023: Edit, Side, Main, Large, Moved, Edit, Begin", 1},
+		"format2/leftout": {"Again, After unrecord, " + sides(34) + "Main, More, Begin", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mem := older(t, name)
@@ -87,6 +100,16 @@ func TestOlderRepositories(t *testing.T) {
 			check(t, err)
 			if files := stored(t, r, res.State); len(files) != len(first.Files)+1 {
 				t.Errorf("%d files", len(files))
+			}
+			format := int(name[len("format")] - '0')
+			if from, to, err := r.Upgrade(); err != nil || from != format || to != store.Format {
+				t.Errorf("upgraded from %d to %d: %v", from, to, err)
+			}
+			nums := logOf(t, r, res.State)
+			gone, err := r.Unrecord(context.Background(), []string{"@~1"}, UnrecordOptions{})
+			check(t, err)
+			if got, want := logOf(t, r, gone.State), slices.Delete(nums, len(nums)-2, len(nums)-1); !slices.Equal(got, want) {
+				t.Errorf("the log is %v, not %v", got, want)
 			}
 			check(t, r.Close())
 			fine(t, mem)

@@ -290,6 +290,9 @@ func (c *checker) affected() {
 			if st.Parent >= 0 && st.Parent < int64(s) {
 				has[s] |= has[st.Parent]
 			}
+			for _, n := range st.Without {
+				has[s] &^= ofChange[n]
+			}
 			for _, n := range st.Changes {
 				has[s] |= ofChange[n]
 			}

@@ -233,7 +233,7 @@ func (c *checker) inRange(s uint32, st *store.State) error {
 	if st.Parent >= int64(s) {
 		return fmt.Errorf("it follows state %d", st.Parent)
 	}
-	for _, n := range st.Changes {
+	for _, n := range slices.Concat(st.Changes, st.Without) {
 		if n >= c.r.store.NumChanges() {
 			return fmt.Errorf("it has change %d of %d", n, c.r.store.NumChanges())
 		}
@@ -254,8 +254,11 @@ func (c *checker) state(st *store.State) error {
 		}
 		pos = before.Pos
 	}
-	if st.Pos != pos+uint64(len(st.Changes)) {
-		return fmt.Errorf("it has position %d, %d changes after %d", st.Pos, len(st.Changes), pos)
+	if st.Pos != pos+uint64(len(st.Changes))-uint64(len(st.Without)) {
+		return fmt.Errorf("it has position %d, %d changes after %d and without %d", st.Pos, len(st.Changes), pos, len(st.Without))
+	}
+	for _, n := range st.Without {
+		set.Remove(c.r.store.ChangeID(n))
 	}
 	for _, n := range st.Changes {
 		set.Add(c.r.store.ChangeID(n))
@@ -293,7 +296,7 @@ func (t *stateTree) link() {
 
 // closures goes through the logs of all states, keeping the set of changes that the one at hand has.
 func (c *checker) closures(t *stateTree) error {
-	has := make([]bool, c.r.store.NumChanges())
+	l := &logSet{checker: c, has: make([]bool, c.r.store.NumChanges()), needed: make([]uint32, c.r.store.NumChanges())}
 	for root, p := range t.parent {
 		if p != -1 {
 			continue
@@ -302,13 +305,13 @@ func (c *checker) closures(t *stateTree) error {
 			if c.ctx.Err() != nil {
 				return c.ctx.Err()
 			}
-			c.enter(uint32(s), has)
+			l.enter(uint32(s))
 			if child := t.first[s]; child != NoState {
 				s = int64(child)
 				continue
 			}
 			for s >= 0 {
-				c.leave(uint32(s), has)
+				l.leave(uint32(s))
 				sibling := t.next[s]
 				if s == int64(root) {
 					s = -1
@@ -325,31 +328,69 @@ func (c *checker) closures(t *stateTree) error {
 	return nil
 }
 
-func (c *checker) enter(s uint32, has []bool) {
-	st, err := c.r.store.State(s)
-	if err != nil {
-		return // told before
-	}
-	for _, n := range st.Changes {
-		if has[n] {
-			c.find(finding{Problem{Text: fmt.Sprintf("state %d has a change twice", s), Change: c.r.store.ChangeID(n)}, -1, int64(s)})
-		}
-		for _, d := range c.r.store.Deps(n) {
-			if !has[d] {
-				c.find(finding{Problem{Text: fmt.Sprintf("state %d has change %s without %s, on which it depends", s,
-					c.r.store.ChangeID(n).Short(), c.r.store.ChangeID(d).Short()), Change: c.r.store.ChangeID(n)}, -1, int64(s)})
-			}
-		}
-		has[n] = true
+// logSet is the set of the log at hand.
+type logSet struct {
+	*checker
+	has    []bool
+	needed []uint32 // of each change, how many of the log depend on it
+}
+
+func (l *logSet) put(n uint32) {
+	l.has[n] = true
+	for _, d := range l.r.store.Deps(n) {
+		l.needed[d]++
 	}
 }
 
-func (c *checker) leave(s uint32, has []bool) {
-	st, err := c.r.store.State(s)
+func (l *logSet) take(n uint32) {
+	l.has[n] = false
+	for _, d := range l.r.store.Deps(n) {
+		l.needed[d]--
+	}
+}
+
+func (l *logSet) fault(s, n uint32, format string, args ...any) {
+	l.find(finding{Problem{Text: fmt.Sprintf(format, args...), Change: l.r.store.ChangeID(n)}, -1, int64(s)})
+}
+
+func (l *logSet) enter(s uint32) {
+	st, err := l.r.store.State(s)
+	if err != nil {
+		return // told before
+	}
+	for _, n := range st.Without {
+		if !l.has[n] {
+			l.fault(s, n, "state %d leaves out a change that the log before it does not have", s)
+		}
+		l.take(n)
+	}
+	for _, n := range st.Without {
+		if l.needed[n] > 0 {
+			l.fault(s, n, "state %d leaves out change %s, on which others of its log depend", s, l.r.store.ChangeID(n).Short())
+		}
+	}
+	for _, n := range st.Changes {
+		if l.has[n] {
+			l.fault(s, n, "state %d has a change twice", s)
+		}
+		for _, d := range l.r.store.Deps(n) {
+			if !l.has[d] {
+				l.fault(s, n, "state %d has change %s without %s, on which it depends", s, l.r.store.ChangeID(n).Short(), l.r.store.ChangeID(d).Short())
+			}
+		}
+		l.put(n)
+	}
+}
+
+func (l *logSet) leave(s uint32) {
+	st, err := l.r.store.State(s)
 	if err != nil {
 		return
 	}
 	for _, n := range st.Changes {
-		has[n] = false
+		l.take(n)
+	}
+	for _, n := range st.Without {
+		l.put(n)
 	}
 }

@@ -52,7 +52,7 @@ func (c *checker) trees() error {
 
 // withBlocks is the same repository with other trees.
 func (r *Repo) withBlocks(b *state.Blocks) *Repo {
-	return &Repo{root: r.root, dir: r.dir, fs: r.fs, opt: r.opt, store: r.store, blocks: b}
+	return &Repo{root: r.root, dir: r.dir, fs: r.fs, opt: r.opt, store: r.store, blocks: b, maxSteps: r.maxSteps}
 }
 
 // namedStates lists the states of bookmarks, tags and the working copy, the shortest log first: then each is made from

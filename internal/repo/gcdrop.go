@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,20 +81,8 @@ func (r *Repo) unreachable(ctx context.Context, first uint32) (*store.Keep, Drop
 			return nil, d, storeError(err)
 		}
 	}
-	for n := len(k.States) - 1; n >= 0; n-- { // parents have lower numbers
-		if !k.States[n] {
-			continue
-		}
-		st, parent, err := r.step(uint32(n))
-		if err != nil {
-			return nil, d, err
-		}
-		if parent != NoState {
-			k.States[parent] = true
-		}
-		for _, c := range st.Changes {
-			k.Changes[c] = true
-		}
+	if err := r.keepLogs(k); err != nil {
+		return nil, d, err
 	}
 	for n := range k.Changes {
 		if !k.Changes[n] {
@@ -120,6 +109,41 @@ func (r *Repo) unreachable(ctx context.Context, first uint32) (*store.Keep, Drop
 		return renumberKept(v, first, state)
 	}
 	return k, d, nil
+}
+
+// keepLogs marks what the logs of the marked states have, and of the states beneath them those whose own logs stay with that.
+// A state that leaves changes out of a log of which no more is kept is told by one further beneath.
+func (r *Repo) keepLogs(k *store.Keep) error {
+	w := r.newSweep()
+	for n, kept := range k.States {
+		if kept {
+			w.mark(uint32(n), 0)
+		}
+	}
+	if err := w.run(func(_ int, n uint32) { k.Changes[n] = true }); err != nil {
+		return err
+	}
+	stays := func(n uint32) bool { return k.Changes[n] }
+	k.Told = map[uint32]store.State{}
+	for n, kept := range slices.Backward(k.States) { // parents have lower numbers
+		if !kept {
+			continue
+		}
+		st, _, err := r.step(uint32(n))
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(st.Without, func(n uint32) bool { return !stays(n) }) {
+			if st, err = r.toldBy(st, stays); err != nil {
+				return err
+			}
+			k.Told[uint32(n)] = st
+		}
+		if st.Parent >= 0 {
+			k.States[st.Parent] = true
+		}
+	}
+	return nil
 }
 
 func countFalse(list []bool) (n uint32) {
@@ -257,6 +281,7 @@ func (r *Repo) afterDropping(ctx context.Context) error {
 	r.mu.Lock()
 	r.bodies, r.fresh, r.signed = nil, nil, nil
 	r.mu.Unlock()
+	r.spares.forget()
 	if r.manifest != nil {
 		_ = r.manifest.Close()
 		r.manifest = nil

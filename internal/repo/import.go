@@ -262,7 +262,7 @@ func (r *Repo) EachRecorded(from uint32, fn func(s uint32, c *change.Change) err
 		if err != nil {
 			return err
 		}
-		if st.Beside || len(st.Changes) != 1 {
+		if st.Beside || len(st.Changes) != 1 || len(st.Without) > 0 {
 			continue
 		}
 		meta, err := r.store.Meta(st.Changes[0])

@@ -8,17 +8,46 @@ import (
 	"github.com/oxy-vcs/oxy/internal/state"
 )
 
-// LogStep is how a state came: its changes upon the one before it in the log, which is NoState for the first.
+// LogStep is how a state came: its last change upon the state before it in the log, which is NoState for the first.
 type LogStep struct {
-	Before  uint32
-	Changes []uint32
-	Beside  bool // they were recorded elsewhere
+	Before  uint32   // may have a higher number than the state: one that was made on demand
+	Changes []uint32 // one
+	Len     uint64   // of the log, with it
+	Beside  bool     // it was recorded elsewhere
 }
 
 // LogStep reads how a state came.
 func (r *Repo) LogStep(s uint32) (LogStep, error) {
-	st, before, err := r.step(s)
-	return LogStep{before, st.Changes, st.Beside}, err
+	n, pos, ok, err := r.lastChange(s)
+	if err != nil || !ok {
+		return LogStep{Before: NoState}, err
+	}
+	st, err := r.state(s)
+	if err != nil {
+		return LogStep{}, storeError(err)
+	}
+	out := LogStep{Changes: []uint32{n}, Len: pos + 1, Beside: st.Beside || len(st.Without) > 0}
+	out.Before, err = r.atPosition(s, pos)
+	return out, err
+}
+
+// OwnBefore gives the last state of a log all of whose last step was recorded upon what came before; false where that is the
+// state itself, or there is none.
+func (r *Repo) OwnBefore(s uint32) (own uint32, ok bool, err error) {
+	err = r.eachStep(s, func(step *logStep) (bool, error) {
+		if step.whole && !step.beside && len(step.under) == 0 {
+			own, ok = step.at, step.at != s
+			return false, nil
+		}
+		return true, nil
+	})
+	return own, ok, err
+}
+
+// LogLen is how many changes a state has.
+func (r *Repo) LogLen(s uint32) (uint64, error) {
+	ref, err := r.stateRef(s)
+	return ref.Len, err
 }
 
 // Meta reads who made a change, when and why.
@@ -84,16 +113,20 @@ func (p *Replay) StepLog(s uint32) error {
 	if err := p.tidy(); err != nil {
 		return err
 	}
-	st, before, err := p.r.step(s)
+	st, err := p.r.LogStep(s)
 	if err != nil {
 		return err
 	}
-	base := p.grown[before]
-	if base == nil {
-		return fmt.Errorf("state %d comes before state %d, upon which it stands", s, before)
+	ref, err := p.r.stateRef(s)
+	if err != nil {
+		return err
 	}
-	g := &grownState{ref: StateRef{Num: s, ID: st.ID, Len: st.Pos}, tree: base.tree}
-	if g.hash, err = state.ParseSetHash(st.ID); err != nil {
+	base := p.grown[st.Before]
+	if base == nil {
+		return fmt.Errorf("state %d comes before state %d, upon which it stands", s, st.Before)
+	}
+	g := &grownState{ref: ref, tree: base.tree}
+	if g.hash, err = state.ParseSetHash(ref.ID); err != nil {
 		return err
 	}
 	set := base.set.Union(state.NewSet(st.Changes...))

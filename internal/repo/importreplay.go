@@ -103,7 +103,7 @@ func (p *Replay) Step(s uint32, parents []uint32, give func(old, new *state.Entr
 	if err != nil {
 		return storeError(err)
 	}
-	if len(st.Changes) != 1 {
+	if len(st.Changes) != 1 || len(st.Without) > 0 {
 		return errReplayed
 	}
 	n := st.Changes[0]

@@ -41,7 +41,7 @@ func (h *hostileRepo) grows(what string, do func()) {
 	}
 }
 
-// sound holds a repository to fsck, and what a bookmark shows to what a clone of it gets.
+// sound holds a repository to fsck, and what it has to what a clone of it gets, and pulls afterwards.
 func (h *hostileRepo) sound() {
 	h.t.Helper()
 	res, err := h.Fsck(context.Background(), FsckOptions{})
@@ -53,9 +53,18 @@ func (h *hostileRepo) sound() {
 	c, _, err := Clone(context.Background(), h.root, to, testOptions(), SyncOptions{Dir: h.root})
 	h.must(err)
 	defer c.Close()
-	if d := cmp.Diff(disk(h.t, h.root), disk(h.t, to)); d != "" {
-		h.t.Errorf("the clone shows something else (-here +there):\n%s", d)
+	same := func() {
+		h.t.Helper()
+		if d := cmp.Diff(disk(h.t, h.root), disk(h.t, to)); d != "" {
+			h.t.Fatalf("the clone shows something else (-here +there):\n%s", d)
+		}
 	}
+	same()
+	h.put("to pull", "x\n")
+	h.commit("to pull")
+	_, err = c.Pull(context.Background(), SyncOptions{Dir: to})
+	h.must(err)
+	same()
 	for _, names := range []func(*Repo) ([]Named, error){(*Repo).Tags, (*Repo).AllBookmarks} {
 		here, err := names(h.Repo)
 		h.must(err)
@@ -142,7 +151,7 @@ func TestManyChanges(t *testing.T) {
 
 func TestManyNames(t *testing.T) {
 	h := newHostile(t, testOptions())
-	tags, bookmarks, heads := sized(100_000, 2_000), sized(5_000, 100), sized(100_000, 2_000)
+	tags, bookmarks, heads := sized(100_000, maxHaves+500), sized(5_000, 100), sized(100_000, maxHaves+500)
 	h.imported(func(im *Importer, put func(uint32, string, ...ImportedFile) uint32) {
 		root := put(NoState, "root", textFile("f", "root\n"))
 		im.View().Bookmarks["main"] = root

@@ -12,26 +12,19 @@ import (
 // walkLog gives the changes of a state's log, latest first, with their positions and the states that they lead to, until
 // fn returns false. A change that came together with others leads to none but the last.
 func (r *Repo) walkLog(s uint32, fn func(n uint32, pos uint64, leads uint32) (bool, error)) error {
-	for s != NoState {
-		st, err := r.store.State(s)
-		if err != nil {
-			return storeError(err)
-		}
-		for i := len(st.Changes) - 1; i >= 0; i-- {
-			leads := s
-			if i < len(st.Changes)-1 {
-				leads = NoState
+	return r.eachStep(s, func(step *logStep) (bool, error) {
+		last := len(step.changes) - 1
+		for i, n := range slices.Backward(step.changes) {
+			leads := uint32(NoState)
+			if i == last && step.whole {
+				leads = step.at
 			}
-			if more, err := fn(st.Changes[i], st.Pos-uint64(len(st.Changes)-1-i), leads); err != nil || !more {
-				return err
+			if more, err := fn(n, step.pos-uint64(last-i), leads); err != nil || !more {
+				return false, err
 			}
 		}
-		if st.Parent < 0 {
-			return nil
-		}
-		s = uint32(st.Parent)
-	}
-	return nil
+		return true, nil
+	})
 }
 
 // Log gives changes, latest first, until fn returns an error, which it returns.
@@ -67,7 +60,7 @@ func (r *Repo) tellLog(opt LogOptions, fn func(*ChangeInfo) error) error {
 	}
 	author, text := strings.ToLower(opt.Author), strings.ToLower(opt.Text)
 	given := 0
-	names := namesOf(v)
+	names := r.newNamer(v)
 	return r.walkLog(s, func(n uint32, pos uint64, leads uint32) (bool, error) {
 		t := r.store.ChangeTime(n)
 		if opt.Since != 0 && t < opt.Since || opt.Until != 0 && t > opt.Until {
@@ -86,7 +79,10 @@ func (r *Repo) tellLog(opt LogOptions, fn func(*ChangeInfo) error) error {
 			text != "" && !strings.Contains(strings.ToLower(c.Message), text) {
 			return true, nil
 		}
-		c.Position, c.Names = pos, names[leads]
+		c.Position = pos
+		if c.Names, err = names.at(s, n, pos, leads); err != nil {
+			return false, err
+		}
 		if err := fn(c); err != nil {
 			return false, err
 		}

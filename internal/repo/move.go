@@ -7,6 +7,7 @@ import (
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/diff"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
 )
 
 // MoveResult says what a merge, a pick, an unrecord or a rollback did to the state that the working copy stands on.
@@ -131,52 +132,72 @@ func (t *tx) pointAt(next StateRef) {
 	}
 }
 
-// logBack gives the log of a state, latest first, down to the last of some changes, and the state before that one and
-// what of it came before in one step.
+// logBack gives the log of a state, latest first, down to where the last of some changes came in, and the state before that.
 type logBack struct {
-	nums   []uint32 // latest first, with the last of those that were looked for
-	before uint32   // the state of all that comes before them, or NoState
+	nums   []uint32
+	before uint32 // the state of all that comes before them, or NoState
 }
 
 func (r *Repo) logDownTo(s uint32, changes []uint32) (out logBack, missing []uint32, err error) {
-	missing = slices.Clone(changes)
-	out.before = s
-	for len(missing) > 0 && out.before != NoState {
-		st, parent, err := r.step(out.before)
-		if err != nil {
-			return out, nil, err
+	left := leftOut{}.with(changes)
+	out.before = NoState
+	err = r.eachStep(s, func(step *logStep) (bool, error) {
+		if len(left) == 0 && step.whole {
+			out.before = step.at
+			return false, nil
 		}
-		for _, n := range slices.Backward(st.Changes) {
+		for _, n := range slices.Backward(step.changes) {
 			out.nums = append(out.nums, n)
-			if i := slices.Index(missing, n); i >= 0 {
-				missing = slices.Delete(missing, i, i+1)
-			}
+			delete(left, n)
 		}
-		out.before = parent
-	}
-	return out, missing, nil
+		return true, nil
+	})
+	return out, left.sorted(), err
 }
 
-// stateWithout makes the state of a log without some of its changes. They ascend.
+// stateWithout makes the state of a log without some of its changes, on which none of the others depends. They ascend. What it
+// costs is in proportion to them, however far back they stand: the state leaves them out of the log that there is.
 func (t *tx) stateWithout(from StateRef, gone []uint32) (StateRef, error) {
-	back, _, err := t.r.logDownTo(from.Num, gone)
-	if err != nil {
-		return StateRef{}, err
-	}
-	before, err := t.r.stateRef(back.before)
-	if err != nil {
-		return StateRef{}, err
-	}
-	var rest []uint32
-	for _, n := range slices.Backward(back.nums) {
-		if _, out := slices.BinarySearch(gone, n); !out {
-			rest = append(rest, n)
+	r := t.r
+	left := leftOut{}.with(gone)
+	at, st := uint32(NoState), store.State{Parent: -1}
+	err := r.eachStep(from.Num, func(step *logStep) (bool, error) {
+		if step.whole && len(left) == 0 {
+			at = step.at
+			return false, nil
 		}
+		if !slices.ContainsFunc(step.changes, func(n uint32) bool { return !left.has(n) }) {
+			for _, n := range step.changes { // they stand at the end: what comes before does not have them
+				delete(left, n)
+			}
+			return true, nil
+		}
+		below, err := r.state(step.at)
+		if err != nil {
+			return false, storeError(err)
+		}
+		st.Parent = int64(step.at)
+		st.Without = slices.Concat(step.under.beyond(below.Without), step.passed, left.sorted())
+		slices.Sort(st.Without)
+		return false, nil
+	})
+	if err != nil {
+		return StateRef{}, err
 	}
-	if len(rest) == 0 {
-		return before, nil
+	if st.Parent < 0 {
+		return r.stateRef(at)
 	}
-	return t.appendBeside(before, rest)
+	set, err := state.ParseSetHash(from.ID)
+	if err != nil {
+		return StateRef{}, err
+	}
+	for _, n := range gone {
+		set.Remove(t.idOf(n))
+	}
+	st.ID, st.Pos = set.Bytes(), from.Len-uint64(len(gone))
+	next := StateRef{ID: st.ID, Len: st.Pos}
+	next.Num, err = t.putState(st)
+	return next, err
 }
 
 // treeWithout makes the tree of a state without some changes, on which no others of it depend.

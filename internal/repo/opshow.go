@@ -103,12 +103,6 @@ func (r *Repo) refTo(n uint32) (*StateRef, error) {
 
 // LastOf is the last change of a state's log; false when it has none.
 func (r *Repo) LastOf(s StateRef) (uint32, bool, error) {
-	if s.Num == NoState {
-		return 0, false, nil
-	}
-	st, err := r.store.State(s.Num)
-	if err != nil {
-		return 0, false, storeError(err)
-	}
-	return st.Changes[len(st.Changes)-1], true, nil
+	n, _, ok, err := r.lastChange(s.Num)
+	return n, ok, err
 }

@@ -140,12 +140,8 @@ func (f *fetching) run(wants []sync.Ref) error {
 	}
 	got := &received{}
 	if len(q.Wants) > 0 {
-		for _, n := range namedStates(v) {
-			s, err := r.stateRef(n)
-			if err != nil {
-				return err
-			}
-			q.Haves = append(q.Haves, s.ID)
+		if q.Haves, err = r.haves(v, f.as(), q.Wants); err != nil {
+			return err
 		}
 		if got, err = f.ask(q); err != nil {
 			return err

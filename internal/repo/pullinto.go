@@ -131,12 +131,8 @@ func (r *Repo) pullChange(ctx context.Context, opt SyncOptions) (*PullResult, er
 	}
 	defer l.Close()
 	q := &sync.Request{Verb: sync.Single, Prefix: opt.Change, DryRun: opt.DryRun}
-	for _, n := range namedStates(v) {
-		s, err := r.stateRef(n)
-		if err != nil {
-			return nil, err
-		}
-		q.Haves = append(q.Haves, s.ID)
+	if q.Haves, err = r.haves(v, l.name, nil); err != nil {
+		return nil, err
 	}
 	f := &fetching{ctx: ctx, r: r, l: l, dry: opt.DryRun, res: &FetchResult{Remote: l.shown}}
 	got, err := f.ask(q)

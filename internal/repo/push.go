@@ -290,6 +290,9 @@ func (p *pushing) send() error {
 	if len(answers) != len(p.updates) {
 		return fmt.Errorf("%w: %d answers to %d names", sync.ErrMalformed, len(answers), len(p.updates))
 	}
+	if !slices.ContainsFunc(answers, func(a sync.Answer) bool { return a.Done }) {
+		p.res.Sent, p.res.Bytes = 0, 0 // nobody there sees any of it
+	}
 	for i, a := range answers {
 		out := &p.res.Refs[p.of[i]]
 		if !a.Done {

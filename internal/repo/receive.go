@@ -313,31 +313,6 @@ func (w *receiving) complete(files []change.File) error {
 	return nil
 }
 
-// stateBy finds a state by its id: first among those that a view names, then among all, latest first.
-func (r *Repo) stateBy(v *store.View, id [32]byte) (StateRef, bool, error) {
-	if id == ([32]byte{}) {
-		return StateRef{Num: NoState}, true, nil
-	}
-	for _, n := range namedStates(v) {
-		if n >= r.store.NumStates() {
-			continue // of the transaction under way: it can be built upon once it stands
-		}
-		if s, err := r.stateRef(n); err != nil {
-			return s, false, err
-		} else if s.ID == id {
-			return s, true, nil
-		}
-	}
-	for n := r.store.NumStates(); n > 0; n-- {
-		if s, err := r.stateRef(n - 1); err != nil {
-			return s, false, err
-		} else if s.ID == id {
-			return s, true, nil
-		}
-	}
-	return StateRef{}, false, nil
-}
-
 // namedStates lists the states that a view names, remotes' among them.
 func namedStates(v *store.View) []uint32 {
 	var out []uint32

@@ -32,18 +32,18 @@ func (t *tx) takeState(u *sync.Update, base *StateRef, removed []change.ID) (Sta
 		}
 		base, removed = &b, u.Removed
 	}
-	before, nums, err := t.logOf(*base, removed, u.Added)
+	taken, err := t.logOf(*base, removed, u.Added)
 	if err != nil {
 		return StateRef{}, malformedUpdate(u, err)
 	}
-	next, err := t.appendTaken(before, nums)
+	next, err := t.appendTaken(taken)
 	if err != nil {
 		return StateRef{}, err
 	}
 	if next.ID != u.State {
 		return StateRef{}, malformedUpdate(u, fmt.Errorf("its changes make another state than it says"))
 	}
-	if err := t.treeTaken(next, before, nums); err != nil {
+	if err := t.treeTaken(next, taken); err != nil {
 		return StateRef{}, malformedUpdate(u, err)
 	}
 	return next, nil
@@ -53,60 +53,72 @@ func malformedUpdate(u *sync.Update, err error) error {
 	return fmt.Errorf("%w: %s %s: %w", sync.ErrMalformed, u.Kind, u.Name, err)
 }
 
-// logOf gives a log as a state of which nothing is removed and what follows it. No change stands there twice, and each after
-// all that it depends on.
-func (t *tx) logOf(base StateRef, removed, added []change.ID) (before StateRef, nums []uint32, err error) {
+// takenLog is a log that a peer told: as a state of which nothing is removed and what follows it.
+type takenLog struct {
+	before StateRef
+	nums   []uint32
+	base   StateRef // the state that it was told by
+	gone   []uint32 // what is removed of that, ascending
+	added  []uint32
+}
+
+// less tells whether it takes less to leave out what is removed than to begin before it.
+func (l *takenLog) less() bool {
+	return len(l.gone) > 0 && len(l.gone) < len(l.nums)-len(l.added) && l.base.Len > uint64(len(l.gone))
+}
+
+// logOf checks a log: no change stands there twice, and each after all that it depends on.
+func (t *tx) logOf(base StateRef, removed, added []change.ID) (l takenLog, err error) {
 	r := t.r
-	gone, err := t.numbers(removed)
-	if err != nil {
-		return before, nil, err
+	if l.gone, err = t.numbers(removed); err != nil {
+		return l, err
 	}
-	slices.Sort(gone)
-	back, missing, err := r.logDownTo(base.Num, gone)
+	slices.Sort(l.gone)
+	l.base, l.gone = base, slices.Compact(l.gone)
+	back, missing, err := r.logDownTo(base.Num, l.gone)
 	if err != nil {
-		return before, nil, err
+		return l, err
 	}
 	if len(missing) > 0 {
-		return before, nil, fmt.Errorf("it leaves out change %s, which is not there", r.store.ChangeID(missing[0]).Short())
+		return l, fmt.Errorf("it leaves out change %s, which is not there", r.store.ChangeID(missing[0]).Short())
 	}
-	if before, err = r.stateRef(back.before); err != nil {
-		return before, nil, err
+	if l.before, err = r.stateRef(back.before); err != nil {
+		return l, err
 	}
 	for _, n := range slices.Backward(back.nums) {
-		if _, out := slices.BinarySearch(gone, n); !out {
-			nums = append(nums, n)
+		if _, out := slices.BinarySearch(l.gone, n); !out {
+			l.nums = append(l.nums, n)
 		}
 	}
-	more, err := t.numbers(added)
-	if err != nil {
-		return before, nil, err
+	if l.added, err = t.numbers(added); err != nil {
+		return l, err
 	}
-	nums = append(nums, more...)
-	set, err := r.setOf(before.Num)
+	l.nums = append(l.nums, l.added...)
+	set, err := r.setOf(l.before.Num)
 	if err != nil {
-		return before, nil, err
+		return l, err
 	}
-	seen := make(map[uint32]struct{}, len(nums))
+	seen := make(map[uint32]struct{}, len(l.nums))
 	has := func(n uint32) bool {
 		_, ok := seen[n]
 		return ok || set.Has(n)
 	}
-	for _, n := range nums {
+	for _, n := range l.nums {
 		if has(n) {
-			return before, nil, fmt.Errorf("it has change %s twice", r.store.ChangeID(n).Short())
+			return l, fmt.Errorf("it has change %s twice", r.store.ChangeID(n).Short())
 		}
 		named, err := r.namedBy(n)
 		if err != nil {
-			return before, nil, err
+			return l, err
 		}
 		for _, d := range named {
 			if !has(d) {
-				return before, nil, fmt.Errorf("it has change %s without %s, which that names", r.store.ChangeID(n).Short(), r.store.ChangeID(d).Short())
+				return l, fmt.Errorf("it has change %s without %s, which that names", r.store.ChangeID(n).Short(), r.store.ChangeID(d).Short())
 			}
 		}
 		seen[n] = struct{}{}
 	}
-	return before, nums, nil
+	return l, nil
 }
 
 // namedBy lists what a change depends on, and what it names besides: a log without that could not be applied.
@@ -146,9 +158,17 @@ func (t *tx) numbers(ids []change.ID) ([]uint32, error) {
 	return out, nil
 }
 
-// appendTaken adds changes to the log of a state. A peer's word that each was recorded on what comes before it is not taken:
-// only of the first change of all that is plain.
-func (t *tx) appendTaken(before StateRef, nums []uint32) (StateRef, error) {
+// appendTaken makes the state of a log. A peer's word that each change was recorded on what comes before it is not taken: only
+// of the first change of all that is plain.
+func (t *tx) appendTaken(l takenLog) (StateRef, error) {
+	before, nums := l.before, l.nums
+	if l.less() {
+		var err error
+		if before, err = t.stateWithout(l.base, l.gone); err != nil {
+			return StateRef{}, err
+		}
+		nums = l.added
+	}
 	if before.Num == NoState && len(nums) > 0 {
 		var err error
 		if before, err = t.appendStep(before, nums[0]); err != nil {
@@ -160,18 +180,27 @@ func (t *tx) appendTaken(before StateRef, nums []uint32) (StateRef, error) {
 }
 
 // treeTaken makes the tree of that log.
-func (t *tx) treeTaken(next, before StateRef, nums []uint32) error {
-	if next.Num == NoState {
+func (t *tx) treeTaken(next StateRef, l takenLog) error {
+	if next.Num == NoState || t.r.hasTree(next.Num) {
 		return nil
 	}
 	r := t.r
 	done := r.opt.Timings.Phase("trees of what came")
 	defer done(0)
-	tree, err := r.tree(before.Num)
+	from, nums := l.before, l.nums
+	if l.less() {
+		from, nums = l.base, l.added
+	}
+	tree, err := r.tree(from.Num)
 	if err != nil {
 		return err
 	}
-	if before.Num == NoState && len(nums) > 0 {
+	if l.less() {
+		if tree, err = r.treeLess(tree, r.newReach(), l.gone); err != nil {
+			return err
+		}
+	}
+	if from.Num == NoState && len(nums) > 0 {
 		if tree, err = r.firstTree(tree, nums[0]); err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ func (r *Repo) Tracking() ([]Named, error) {
 	}
 	names := map[string]uint32{}
 	for _, key := range slices.Sorted(maps.Keys(v.Kept)) {
-		if name, ok := strings.CutPrefix(key, trackPrefix); ok && !strings.HasPrefix(name, passing+"/") {
+		if name, ok := strings.CutPrefix(key, trackPrefix); ok && !strings.HasPrefix(name, ".") { // those are oxy's own
 			if s, ok := tracked(v, name); ok {
 				names[name] = s
 			}
@@ -129,7 +129,7 @@ func (r *Repo) AddRemote(name, address, cwd string) error {
 func parseAddress(s string) (sync.Address, error) {
 	a, err := sync.ParseAddress(s)
 	if err != nil {
-		return a, &Error{Text: err.Error(), Next: "Addresses are like /path, ssh://host/path, host:path or https://host/path.", Err: err}
+		return a, &Error{Text: err.Error(), Next: "Addresses are like /path, ssh://host/path, host:path, https://host/path or s3://bucket/prefix.", Err: err}
 	}
 	return a, nil
 }
@@ -219,6 +219,8 @@ func (r *Repo) dialAddress(ctx context.Context, a sync.Address, name, cwd string
 			return nil, err
 		}
 		return sync.DialHTTP(a, how)
+	case sync.S3:
+		return r.dialBucket(ctx, a, name, messages)
 	}
 	path := a.Path
 	if !filepath.IsAbs(path) {
@@ -245,6 +247,8 @@ func linkError(address string, err error) error {
 	switch {
 	case errors.As(err, &remote):
 		e.Text = fmt.Sprintf("%s says: %s", safepath.Quote(address), remote.Text)
+	case bucketNext(err) != "":
+		e.Next = bucketNext(err)
 	case errors.As(err, &status) && status.Code == 401:
 		e.Next = "Give it in OXY_TOKEN, in your .netrc, or set remote.NAME.token; see docs/server.md."
 	case errors.As(err, &status) && status.Code == 403:

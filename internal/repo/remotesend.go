@@ -119,23 +119,22 @@ type told struct {
 func (r *Repo) tellBy(s StateRef, haves map[[32]byte]bool, before []StateRef) (told, bool, error) {
 	var best told
 	found := false
-	var beyond []uint32
+	var above beyond
 	for at := s.Num; at != NoState; {
 		st, parent, err := r.step(at)
 		if err != nil {
 			return best, false, err
 		}
 		if haves[st.ID] {
-			best, found = told{base: StateRef{Num: at, ID: st.ID, Len: st.Pos}, added: reversed(beyond)}, true
+			above.settle()
+			best, found = told{base: StateRef{Num: at, ID: st.ID, Len: st.Pos}, removed: above.out.sorted(), added: reversed(above.has)}, true
 			break
 		}
-		for i := len(st.Changes) - 1; i >= 0; i-- {
-			beyond = append(beyond, st.Changes[i])
-		}
+		above.step(&st)
 		at = parent
 	}
 	for _, b := range before {
-		if found && len(best.added) == 0 {
+		if found && len(best.added)+len(best.removed) == 0 {
 			break
 		}
 		onlyB, onlyS, err := r.difference(b.Num, s.Num)
@@ -172,16 +171,13 @@ func (r *Repo) idsInOrder(nums []uint32) []change.ID {
 
 // idSet is the set of a state's changes by their ids.
 func (r *Repo) idSet(s uint32) (*sync.IDSet, error) {
-	var ids []change.ID
-	for s != NoState {
-		st, parent, err := r.step(s)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range st.Changes {
-			ids = append(ids, r.store.ChangeID(n))
-		}
-		s = parent
+	set, err := r.setOf(s)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]change.ID, 0, set.Len())
+	for n := range set.All() {
+		ids = append(ids, r.store.ChangeID(n))
 	}
 	return sync.NewIDSet(ids), nil
 }

@@ -55,6 +55,16 @@ func NewServer(dir string, opt ServeOptions) (*Server, error) {
 	return s, r.Close()
 }
 
+// CheckRules reads what pushes must keep to: what is wrong with it is for who starts the server to see, not for who pushes first.
+func (s *Server) CheckRules() error {
+	r, err := s.open()
+	if err != nil {
+		return err
+	}
+	_, err = r.readRules()
+	return errors.Join(err, r.Close())
+}
+
 // open gives the repository at dir itself: none above it, for whoever serves a directory means that one.
 func (s *Server) open() (*Repo, error) {
 	root, err := filepath.Abs(s.dir)
@@ -230,15 +240,14 @@ func (s *Server) fetch(ctx context.Context, r *Repo, q *sync.Request, out *sync.
 // fromNothing tells all of a state.
 func (r *Repo) fromNothing(s StateRef) (told, error) {
 	var nums []uint32
-	for at := s.Num; at != NoState; {
-		st, parent, err := r.step(at)
-		if err != nil {
-			return told{}, err
-		}
-		for _, n := range slices.Backward(st.Changes) {
+	err := r.eachStep(s.Num, func(step *logStep) (bool, error) {
+		for _, n := range slices.Backward(step.changes) {
 			nums = append(nums, n)
 		}
-		at = parent
+		return true, nil
+	})
+	if err != nil {
+		return told{}, err
 	}
 	slices.Reverse(nums)
 	return told{base: StateRef{Num: NoState}, added: nums}, nil
@@ -257,15 +266,20 @@ func (r *Repo) one(q *sync.Request) (StateRef, error) {
 	if err != nil {
 		return s, err
 	}
-	for at := s.Num; at != NoState; {
-		st, parent, err := r.step(at)
-		if err != nil {
-			return s, err
+	var found StateRef
+	ok := false
+	err = r.eachStep(s.Num, func(step *logStep) (bool, error) {
+		if !step.whole { // it has what was taken away since
+			return true, nil
 		}
-		if st.ID == q.Wants[0].State {
-			return StateRef{Num: at, ID: st.ID, Len: st.Pos}, nil
+		at, err := r.stateRef(step.at)
+		if ok = at.ID == q.Wants[0].State; ok {
+			found = at
 		}
-		at = parent
+		return !ok, err
+	})
+	if err != nil || ok {
+		return found, err
 	}
 	return s, &Error{Text: fmt.Sprintf("%s was moved meanwhile: try again", safepath.Quote(q.Wants[0].Name))}
 }
@@ -307,12 +321,8 @@ func (s *Server) take(ctx context.Context, r *Repo, q *sync.Request, out *sync.W
 		lacks[id] = q.Lacks[i]
 	}
 	var added, along []uint32
-	for at := state.Num; at != NoState && len(added) < len(lacks); {
-		st, parent, err := r.step(at)
-		if err != nil {
-			return err
-		}
-		for _, n := range slices.Backward(st.Changes) {
+	err = r.eachStep(state.Num, func(step *logStep) (bool, error) {
+		for _, n := range slices.Backward(step.changes) {
 			if lacking, ok := lacks[r.store.ChangeID(n)]; ok {
 				added = append(added, n)
 				if lacking {
@@ -320,7 +330,10 @@ func (s *Server) take(ctx context.Context, r *Repo, q *sync.Request, out *sync.W
 				}
 			}
 		}
-		at = parent
+		return len(added) < len(lacks), nil
+	})
+	if err != nil {
+		return err
 	}
 	if len(added) < len(lacks) {
 		return &Error{Text: "a change that was asked for is not there"}
@@ -359,17 +372,18 @@ func (s *Server) single(ctx context.Context, r *Repo, q *sync.Request, out *sync
 		}
 		return &Error{Text: text}
 	}
-	var common state.Set
+	haves := map[[32]byte]bool{}
 	for _, h := range q.Haves {
-		// Of the named ones only: to look through all states for each would be work for nothing.
-		for _, n := range namedStates(v) {
-			if st, err := r.stateRef(n); err == nil && st.ID == h {
-				set, err := r.setOf(n)
-				if err != nil {
-					return err
-				}
-				common = common.Union(set)
+		haves[h] = true
+	}
+	var common state.Set
+	for _, n := range namedStates(v) { // to look through all states would be work for nothing
+		if st, err := r.stateRef(n); err == nil && haves[st.ID] {
+			set, err := r.setOf(n)
+			if err != nil {
+				return err
 			}
+			common = common.Union(set)
 		}
 	}
 	closure := r.newReach().closure(nums, common.Has)
@@ -377,145 +391,4 @@ func (s *Server) single(ctx context.Context, r *Repo, q *sync.Request, out *sync
 		return err
 	}
 	return r.newSending(ctx, out, q.DryRun).changes(closure)
-}
-
-// pushed takes changes and moves names.
-func (s *Server) pushed(ctx context.Context, r *Repo, in *sync.Reader, out *sync.Writer) error {
-	if s.opt.ReadOnly {
-		return &Error{Text: "nothing can be pushed here: it is served for reading only"}
-	}
-	// Before what is pushed is read: it may be much.
-	if c := sync.CallerOf(ctx); !c.Push {
-		if c.Name == "" {
-			return &Error{Text: "to push here one must say who one is: give a token, as in OXY_TOKEN"}
-		}
-		return &Error{Text: safepath.Quote(c.Name) + " may read here, but not push: ask who runs the server"}
-	}
-	if s.opt.Gather {
-		return r.gathered(in, func(in *sync.Reader) error { return s.takePush(ctx, r, in, out) })
-	}
-	return s.takePush(ctx, r, in, out)
-}
-
-func (s *Server) takePush(ctx context.Context, r *Repo, in *sync.Reader, out *sync.Writer) error {
-	s.push.Lock()
-	defer s.push.Unlock()
-	got, err := r.receive(ctx, in)
-	if err != nil {
-		return err
-	}
-	answers, err := transact(r, func(t *tx) ([]sync.Answer, error) {
-		var all []sync.Answer
-		done := false
-		for _, u := range got.updates {
-			a, err := t.pushOne(ctx, u)
-			if err != nil {
-				return nil, err
-			}
-			done = done || a.Done
-			all = append(all, a)
-		}
-		if !done {
-			return all, nil
-		}
-		return all, t.commit("receive push")
-	})
-	if err != nil {
-		return err
-	}
-	if err := out.Reply(); err != nil {
-		return err
-	}
-	for _, a := range answers {
-		if err := out.Answer(a); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pushOne moves one name, if that loses nothing.
-func (t *tx) pushOne(ctx context.Context, u *sync.Update) (sync.Answer, error) {
-	r := t.r
-	if c := sync.CallerOf(ctx); c.Move != nil && !c.Move(u.Name) {
-		return sync.Answer{Text: fmt.Sprintf("%s may not move %s here: push to a bookmark of your own, or ask who runs the server", safepath.Quote(c.Name), safepath.Quote(u.Name))}, nil
-	}
-	names, others := t.view.Bookmarks, t.view.Tags
-	if u.Kind == sync.Tag {
-		names, others = others, names
-	}
-	if _, ok := others[u.Name]; ok || u.Kind == sync.Tag && u.Name == t.view.Current {
-		return sync.Answer{Text: fmt.Sprintf("there is something else called %s", safepath.Quote(u.Name))}, nil
-	}
-	at, there := names[u.Name]
-	now, err := r.stateRef(at)
-	if !there {
-		now, err = StateRef{Num: NoState}, nil
-	}
-	switch {
-	case err != nil:
-		return sync.Answer{}, err
-	case now.ID == u.State && there:
-		return sync.Answer{Done: true}, nil
-	case u.State == [32]byte{}:
-		return sync.Answer{Text: "a name without a change"}, nil
-	case u.Kind == sync.Tag && there && !u.Force:
-		return sync.Answer{Text: fmt.Sprintf("the tag %s is there already, at another state", safepath.Quote(u.Name))}, nil
-	}
-	if lost, err := t.loses(now, u); err != nil {
-		return sync.Answer{}, err
-	} else if lost && (!u.Force || now.ID != u.Old) {
-		return sync.Answer{Pull: true, Text: fmt.Sprintf("%s has changes that you have not", safepath.Quote(u.Name))}, nil
-	}
-	next, err := t.takeState(u, nil, nil)
-	if err != nil {
-		return sync.Answer{}, err
-	}
-	names[u.Name] = next.Num
-	if u.Kind == sync.Bookmark && u.Name == t.view.Current && baseOf(t.view) != next.Num {
-		// The working files here stay as they are, and so does the state that they stand on.
-		t.view.Current = ""
-	}
-	return sync.Answer{Done: true}, nil
-}
-
-// loses tells whether a name's state has changes that the pushed one has not.
-func (t *tx) loses(now StateRef, u *sync.Update) (bool, error) {
-	r := t.r
-	if now.Num == NoState {
-		return false, nil
-	}
-	base, ok, err := r.stateBy(t.view, u.Base)
-	if err != nil {
-		return false, err
-	}
-	if !ok {
-		return false, &Error{Text: "the push is told by a state that is not here"}
-	}
-	removed, err := t.numbers(u.Removed)
-	if err != nil {
-		return false, malformedUpdate(u, err)
-	}
-	added, err := t.numbers(u.Added)
-	if err != nil {
-		return false, malformedUpdate(u, err)
-	}
-	beyond, _, err := r.difference(now.Num, base.Num)
-	if err != nil {
-		return false, err
-	}
-	if len(removed) == 0 && len(beyond) == 0 {
-		return false, nil
-	}
-	nowSet, err := r.setOf(now.Num)
-	if err != nil {
-		return false, err
-	}
-	adds := setOfAll(added)
-	for _, n := range append(beyond, removed...) {
-		if nowSet.Has(n) && !adds.Has(n) {
-			return true, nil
-		}
-	}
-	return false, nil
 }

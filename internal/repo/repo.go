@@ -52,11 +52,16 @@ type Repo struct {
 	kept     *keptWeaves                // of an import; nil otherwise
 	touched  map[uint32][]change.FileID // of an import: on which files each change acts
 
+	finder stateFinder
+
 	manifest *worktree.Manifest
 	settings *settings
 	signer   sign.Signer     // once it was opened
 	policy   *sign.Policy    // once it was read
 	signed   *lateSignatures // once they were read
+
+	spares   spares
+	maxSteps int // maxSteps but in tests
 }
 
 // Open finds the repository whose working copy holds dir.
@@ -85,7 +90,7 @@ func Open(dir string, opt Options) (*Repo, error) {
 }
 
 func openAt(root string, opt Options) (*Repo, error) {
-	r := &Repo{root: root, dir: filepath.Join(root, DirName), fs: opt.FS, opt: opt}
+	r := &Repo{root: root, dir: filepath.Join(root, DirName), fs: opt.FS, opt: opt, maxSteps: maxSteps}
 	if err := refuseLinks(opt.FS, r.dir); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,7 +63,7 @@ func (r *Repo) stateRef(n uint32) (StateRef, error) {
 	if n == NoState {
 		return StateRef{Num: NoState}, nil
 	}
-	st, err := r.store.State(n)
+	st, err := r.state(n)
 	if err != nil {
 		return StateRef{}, storeError(err)
 	}
@@ -155,54 +156,41 @@ func (r *Repo) resolve(v *store.View, rev string) (uint32, error) {
 	return r.stateOf(v, n)
 }
 
-// atPosition finds the state with the first pos changes of the log of s. Where the log came by at another count, because
-// several changes were appended at once, that is an error.
-func (r *Repo) atPosition(s uint32, pos uint64) (uint32, error) {
-	if pos == 0 {
-		return NoState, nil
-	}
-	for {
-		st, err := r.store.State(s)
-		if err != nil {
-			return 0, storeError(err)
-		}
-		if st.Pos == pos {
-			return s, nil
-		}
-		if st.Pos < pos || st.Parent < 0 {
-			return 0, &Error{Text: fmt.Sprintf("the log has no state after %d changes: several were taken in at once", pos)}
-		}
-		s = uint32(st.Parent)
-	}
-}
-
-// stateOf finds the state right after change n in the log of the working copy's base, or else of a bookmark or tag.
+// stateOf finds the state right after change n in the log of the working copy's base, or else of a name, a remote's among them.
 func (r *Repo) stateOf(v *store.View, n uint32) (uint32, error) {
-	heads := []uint32{baseOf(v)}
-	for _, s := range v.Bookmarks {
-		heads = append(heads, s)
+	base := baseOf(v)
+	if set, err := r.setOf(base); err != nil {
+		return 0, err
+	} else if set.Has(n) {
+		return r.after(base, n)
 	}
-	for _, s := range v.Tags {
-		heads = append(heads, s)
+	has, err := r.holders(n)
+	if err != nil {
+		return 0, err
 	}
-	seen := map[uint32]bool{NoState: true}
-	for _, s := range heads {
-		for !seen[s] {
-			seen[s] = true
-			st, err := r.store.State(s)
-			if err != nil {
-				return 0, storeError(err)
-			}
-			if k := len(st.Changes); k > 0 && st.Changes[k-1] == n {
-				return s, nil
-			}
-			if st.Parent < 0 {
-				break
-			}
-			s = uint32(st.Parent)
+	// Of several the lowest: a name that follows another's state has it too, further back.
+	for _, s := range namedStates(v) {
+		if has(s) {
+			return r.after(s, n)
 		}
 	}
 	return 0, &Error{Text: "no bookmark or tag has change " + r.store.ChangeID(n).Short(), Next: "It was taken back; find the operation with: oxy op log"}
+}
+
+// after finds the state right after change n in a log that has it.
+func (r *Repo) after(s, n uint32) (uint32, error) {
+	pos := uint64(0)
+	err := r.eachStep(s, func(step *logStep) (bool, error) {
+		i := slices.Index(step.changes, n)
+		if i >= 0 {
+			pos = step.pos - uint64(len(step.changes)-1-i)
+		}
+		return i < 0, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return r.atPosition(s, pos)
 }
 
 // ResolveChange finds the change that rev names: a prefix of its id, or the last change of a state.
@@ -223,11 +211,11 @@ func (r *Repo) ResolveChange(rev string) (uint32, error) {
 	if s == NoState {
 		return 0, &Error{Text: "there is no change yet", Next: "Record one with: oxy commit -m MESSAGE", No: true}
 	}
-	st, err := r.store.State(s)
-	if err != nil {
-		return 0, storeError(err)
+	n, _, ok, err := r.lastChange(s)
+	if err == nil && !ok {
+		err = storeError(fmt.Errorf("state %d has no change: %w", s, store.ErrDamaged))
 	}
-	return st.Changes[len(st.Changes)-1], nil
+	return n, err
 }
 
 func isHex(s string) bool {

@@ -38,9 +38,9 @@ func (t *tx) rollback(ctx context.Context, rev string, opt RollbackOptions, auth
 	if err != nil {
 		return nil, err
 	}
-	if _, missing, err := r.logDownTo(from.Num, []uint32{p}); err != nil {
+	if set, err := r.setOf(from.Num); err != nil {
 		return nil, err
-	} else if len(missing) > 0 {
+	} else if !set.Has(p) {
 		return nil, &Error{Text: "the working copy does not stand on " + r.ShortID(p), Next: "See what it has with: oxy log", No: true}
 	}
 	if by, ok, err := r.undoneBy(from, p); err != nil {
@@ -138,22 +138,32 @@ func (r *Repo) undoneBy(s StateRef, p uint32) (uint32, bool, error) {
 	return by(p)
 }
 
-// undoneInLog is undoneBy for a change that did nothing to any file: only the log tells who undid it.
+// undoneInLog is undoneBy for a change that did nothing to any file: only what depends on it tells who undid it.
 func (r *Repo) undoneInLog(s StateRef, p uint32) (by uint32, undone bool, err error) {
+	later, err := r.store.Dependents([]uint32{p})
+	if err != nil {
+		return 0, false, storeError(err)
+	}
+	set, err := r.setOf(s.Num)
+	if err != nil {
+		return 0, false, err
+	}
 	undoneBefore := map[uint32]bool{}
-	err = r.walkLog(s.Num, func(n uint32, _ uint64, _ uint32) (bool, error) {
+	for _, n := range slices.Backward(later) {
+		if !set.Has(n) || undoneBefore[n] {
+			continue
+		}
 		b, err := r.bodyOf(n)
 		if err != nil {
-			return false, storeError(err)
+			return 0, false, storeError(err)
 		}
-		if b.undoes != NoState && !undoneBefore[n] {
+		if b.undoes != NoState {
 			if undoneBefore[b.undoes] = true; b.undoes == p {
 				by, undone = n, true
 			}
 		}
-		return n > p, nil
-	})
-	return by, undone, err
+	}
+	return by, undone, nil
 }
 
 // undoing makes the change that takes change p back, in local numbers, and what it depends on.

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/state"
@@ -13,22 +12,27 @@ func (r *Repo) setOf(s uint32) (state.Set, error) {
 	done := r.opt.Timings.Phase("set")
 	defer done(0)
 	var b state.SetBuilder
+	var out leftOut
 	for s != NoState {
 		kept, ok, err := r.keptSet(s)
 		if err != nil {
 			return state.Set{}, err
 		}
 		if ok {
+			if len(out) > 0 {
+				kept = kept.Minus(state.NewSet(out.sorted()...))
+			}
 			return kept.Union(b.Set()), nil
 		}
 		st, parent, err := r.step(s)
 		if err != nil {
 			return state.Set{}, err
 		}
-		for _, n := range slices.Backward(st.Changes) {
+		changes, _ := out.pass(st.Changes)
+		for _, n := range slices.Backward(changes) {
 			b.Add(n)
 		}
-		s = parent
+		out, s = out.with(st.Without), parent
 	}
 	return b.Set(), nil
 }
@@ -76,7 +80,7 @@ func (t *tx) keepSet(s uint32, every int) error {
 		if err != nil {
 			return err
 		}
-		changes += len(st.Changes)
+		changes += len(st.Changes) + len(st.Without)
 		at = parent
 	}
 	set, err := r.setOf(s)
@@ -90,24 +94,36 @@ func (t *tx) keepSet(s uint32, every int) error {
 	return nil
 }
 
-// step reads a state and its parent. States are numbered after their parents, which what goes through them by number
-// relies on.
-func (r *Repo) step(s uint32) (st store.State, parent uint32, err error) {
-	st, err = r.store.State(s)
-	switch {
-	case err != nil:
-		return st, 0, storeError(err)
-	case st.Parent < 0:
-		return st, NoState, nil
-	case st.Parent >= int64(s):
-		return st, 0, storeError(fmt.Errorf("state %d follows state %d: %w", s, st.Parent, store.ErrDamaged))
-	}
-	return st, uint32(st.Parent), nil
+// beyond is what a state has beyond another, beneath it, and what it leaves out of that.
+type beyond struct {
+	has []uint32 // latest first
+	out leftOut
 }
 
-// apart takes two logs back to where they are one, and gives what each has beyond, latest first. It looks at nothing
-// beneath: two states of a long history that are near are told apart at once.
-func (r *Repo) apart(a, b uint32) (beyondA, beyondB []uint32, err error) {
+// step takes in a step above those that were taken in.
+func (b *beyond) step(st *store.State) {
+	changes, _ := b.out.pass(st.Changes)
+	for _, n := range slices.Backward(changes) {
+		b.has = append(b.has, n)
+	}
+	b.out = b.out.with(st.Without)
+}
+
+// again lists what it leaves out of the state beneath and has all the same, later in its log: nothing of that is beyond.
+func (b *beyond) settle() {
+	if len(b.out) == 0 {
+		return
+	}
+	b.has = slices.DeleteFunc(b.has, func(n uint32) bool {
+		again := b.out.has(n)
+		delete(b.out, n)
+		return again
+	})
+}
+
+// apart takes two logs back to a state that is beneath both, and gives what each has beyond that. It looks at nothing beneath:
+// two states of a long history that are near are told apart at once.
+func (r *Repo) apart(a, b uint32) (beyondA, beyondB beyond, err error) {
 	for a != b {
 		// The later one is not beneath the other.
 		at, beyond := &a, &beyondA
@@ -116,14 +132,36 @@ func (r *Repo) apart(a, b uint32) (beyondA, beyondB []uint32, err error) {
 		}
 		st, parent, err := r.step(*at)
 		if err != nil {
-			return nil, nil, err
+			return beyondA, beyondB, err
 		}
-		for _, n := range slices.Backward(st.Changes) {
-			*beyond = append(*beyond, n)
-		}
+		beyond.step(&st)
 		*at = parent
 	}
+	beyondA.settle()
+	beyondB.settle()
 	return beyondA, beyondB, nil
+}
+
+// only gives what one state has and the other has not, latest first: what it has beyond the state beneath both, then what the
+// other leaves out of that, by descending number.
+func (b *beyond) only(o *beyond) []uint32 {
+	var other state.SetBuilder
+	for _, n := range o.has {
+		other.Add(n)
+	}
+	set := other.Set()
+	out := make([]uint32, 0, len(b.has)+len(o.out))
+	for _, n := range b.has {
+		if !set.Has(n) {
+			out = append(out, n)
+		}
+	}
+	for _, n := range slices.Backward(o.out.sorted()) {
+		if !b.out.has(n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // holders tells of every state whether it has change n.
@@ -134,48 +172,112 @@ func (r *Repo) holders(n uint32) (func(s uint32) bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		has[s] = parent != NoState && has[parent] || slices.Contains(st.Changes, n)
+		if has[s] = parent != NoState && has[parent]; has[s] && len(st.Without) > 0 {
+			_, out := slices.BinarySearch(st.Without, n)
+			has[s] = !out
+		}
+		has[s] = has[s] || slices.Contains(st.Changes, n)
 	}
 	return func(s uint32) bool { return s != NoState && has[s] }, nil
 }
 
 // reachable gives the sets of what all that a view names has, for two views in one pass.
 func (r *Repo) reachable(before, after *store.View) (was, is state.Set, err error) {
-	const inBefore, inAfter = 1, 2
-	marks := make([]uint8, r.store.NumStates())
-	mark := func(v *store.View, bit uint8) {
+	const inBefore, inAfter = 0, 1
+	w := r.newSweep()
+	mark := func(v *store.View, kind int) {
 		if v.Base >= 0 {
-			marks[v.Base] |= bit
+			w.mark(uint32(v.Base), kind)
 		}
 		for _, s := range v.Bookmarks {
-			marks[s] |= bit
+			w.mark(s, kind)
 		}
 		for _, s := range v.Tags {
-			marks[s] |= bit
+			w.mark(s, kind)
 		}
 	}
 	mark(before, inBefore)
 	mark(after, inAfter)
-	var wasB, isB state.SetBuilder
-	for s, m := range slices.Backward(marks) {
+	var sets [sweepKinds]state.SetBuilder
+	err = w.run(func(kind int, n uint32) { sets[kind].Add(n) })
+	return sets[inBefore].Set(), sets[inAfter].Set(), err
+}
+
+// sweep goes through the logs of many states at once, looking at each state once.
+type sweep struct {
+	r     *Repo
+	marks []uint8 // a bit for each kind
+	out   map[sweepKey]leftOut
+}
+
+// sweepKinds is how many kinds of marks there are.
+const sweepKinds = 2
+
+// sweepKey is a state that is marked for the sake of logs all of which leave out some of its changes.
+type sweepKey struct {
+	state uint32
+	kind  int
+}
+
+func (r *Repo) newSweep() *sweep {
+	return &sweep{r: r, marks: make([]uint8, r.store.NumStates()), out: map[sweepKey]leftOut{}}
+}
+
+// mark has the log of a state gone through.
+func (w *sweep) mark(s uint32, kind int) {
+	if s == NoState {
+		return
+	}
+	w.marks[s] |= 1 << kind
+	delete(w.out, sweepKey{s, kind})
+}
+
+// run gives the changes of all logs that are marked: by states, the last first, each as often as states have it.
+func (w *sweep) run(give func(kind int, n uint32)) error {
+	for i, m := range slices.Backward(w.marks) {
 		if m == 0 {
 			continue
 		}
-		st, parent, err := r.step(uint32(s))
+		s := uint32(i)
+		st, parent, err := w.r.step(s)
 		if err != nil {
-			return was, is, err
+			return err
 		}
-		if parent != NoState {
-			marks[parent] |= m
-		}
-		for _, n := range slices.Backward(st.Changes) {
-			if m&inBefore != 0 {
-				wasB.Add(n)
+		for kind := range sweepKinds {
+			if m>>kind&1 == 0 {
+				continue
 			}
-			if m&inAfter != 0 {
-				isB.Add(n)
+			key := sweepKey{s, kind}
+			out := w.out[key]
+			changes, _ := out.pass(st.Changes)
+			for _, n := range slices.Backward(changes) {
+				give(kind, n)
+			}
+			delete(w.out, key)
+			if parent != NoState {
+				w.pass(parent, kind, out.with(st.Without))
 			}
 		}
 	}
-	return wasB.Set(), isB.Set(), nil
+	return nil
+}
+
+// pass marks a parent for the sake of a log that leaves out some of its changes.
+func (w *sweep) pass(s uint32, kind int, out leftOut) {
+	key, bit := sweepKey{s, kind}, uint8(1)<<kind
+	if w.marks[s]&bit == 0 {
+		if w.marks[s] |= bit; len(out) > 0 {
+			w.out[key] = out
+		}
+		return
+	}
+	both := w.out[key] // what all of them leave out
+	for n := range both {
+		if !out.has(n) {
+			delete(both, n)
+		}
+	}
+	if len(both) == 0 {
+		delete(w.out, key)
+	}
 }

@@ -149,33 +149,52 @@ func (r *Repo) Policy(o PolicyOptions) (*sign.Policy, error) {
 		}
 		p.AnyPerson = v == "true"
 	}
-	read := func(given, key string) ([]byte, error) {
-		name, err := given, error(nil)
-		if name == "" {
-			name, err = r.personalFile(key)
+	file := func(given, key string) (string, error) {
+		if given != "" {
+			return given, nil
 		}
-		if err != nil || name == "" {
-			return nil, err
-		}
+		return r.personalFile(key)
+	}
+	allowed, err := file(o.Allowed, settingSignAllowed)
+	if err != nil {
+		return nil, err
+	}
+	revoked, err := file(o.Revoked, settingSignRevoked)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := r.policyOf(allowed, revoked)
+	if err != nil {
+		return nil, err
+	}
+	p.Allowed, p.Revoked = lists.Allowed, lists.Revoked
+	return p, nil
+}
+
+// policyOf reads lists of keys; "" is none.
+func (r *Repo) policyOf(allowed, revoked string) (*sign.Policy, error) {
+	read := func(name string) ([]byte, error) {
 		b, err := r.fs.ReadFile(name, sign.MaxSigners)
 		if err != nil {
 			return nil, readError("the list of keys in "+name, err)
 		}
 		return b, nil
 	}
-	b, err := read(o.Allowed, settingSignAllowed)
-	if err != nil {
-		return nil, err
-	}
-	if b != nil {
+	p := &sign.Policy{}
+	if allowed != "" {
+		b, err := read(allowed)
+		if err != nil {
+			return nil, err
+		}
 		if p.Allowed, err = sign.ParseAllowed(b, time.Local); err != nil {
 			return nil, &Error{Text: "the list of allowed signers: " + err.Error(), Err: err}
 		}
 	}
-	if b, err = read(o.Revoked, settingSignRevoked); err != nil {
-		return nil, err
-	}
-	if b != nil {
+	if revoked != "" {
+		b, err := read(revoked)
+		if err != nil {
+			return nil, err
+		}
 		if p.Revoked, err = sign.ParseRevocations(b); err != nil {
 			return nil, &Error{Text: "the list of revoked keys: " + err.Error(), Next: "Mend it: a line passed over would leave a stolen key trusted.", Err: err}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
 )
 
 // openBlocks gives the stored trees. Whatever is wrong with their file, it is derived: it is begun anew.
@@ -73,18 +74,19 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 		return b.Tree(state.Root{}), nil
 	}
 	var steps []uint32                    // states to replay, last first
+	var how map[uint32]store.State        // spares among them are made from what is nearest now
 	base, from := b.Tree(state.Root{}), 0 // how many changes made it
 	for at := s; ; {
-		root, ok, err := b.Root(at)
+		root, ok, err := r.rootOf(b, at)
 		if err != nil {
 			return state.Tree{}, err
 		}
 		if ok {
-			base = b.Tree(root.Root)
+			base = b.Tree(root)
 			if len(steps) == 0 { // perhaps one that the store has not taken over yet
 				return base, nil
 			}
-			st, err := r.store.State(at)
+			st, err := r.state(at)
 			if err != nil {
 				return state.Tree{}, storeError(err)
 			}
@@ -92,9 +94,15 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 			break
 		}
 		steps = append(steps, at)
-		st, err := r.store.State(at)
+		st, err := r.treeStep(b, at)
 		if err != nil {
-			return state.Tree{}, storeError(err)
+			return state.Tree{}, err
+		}
+		if isSpare(at) {
+			if how == nil {
+				how = map[uint32]store.State{}
+			}
+			how[at] = st
 		}
 		if st.Parent < 0 {
 			break
@@ -110,17 +118,17 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 		n := min(len(steps), treesApart(tree.Root().Count), max(1, replayed))
 		replayed += n
 		here := len(steps) - n
-		if tree, err = r.replay(tree, steps[here:]); err != nil {
+		if tree, err = r.replay(tree, steps[here:], how); err != nil {
 			return state.Tree{}, err
 		}
-		b.PutRoot(state.StateRoot{State: steps[here], Root: tree.Root()})
+		r.putRoot(b, steps[here], tree.Root())
 		steps = steps[:here]
 	}
 	return tree, nil
 }
 
-// replay makes a tree from one of an earlier state and the steps since, last first.
-func (r *Repo) replay(tree state.Tree, steps []uint32) (state.Tree, error) {
+// replay makes a tree from one of an earlier state and the steps since, last first. How tells of spares among them.
+func (r *Repo) replay(tree state.Tree, steps []uint32, how map[uint32]store.State) (_ state.Tree, err error) {
 	h := r.newReach()
 	var o *overlay // of changes each of which was recorded on the state before it
 	var f *fuse    // of others
@@ -135,9 +143,19 @@ func (r *Repo) replay(tree state.Tree, steps []uint32) (state.Tree, error) {
 		return err
 	}
 	for _, s := range slices.Backward(steps) {
-		st, err := r.store.State(s)
-		if err != nil {
-			return state.Tree{}, storeError(err)
+		st, ok := how[s]
+		if !ok {
+			if st, err = r.state(s); err != nil {
+				return state.Tree{}, storeError(err)
+			}
+		}
+		if len(st.Without) > 0 {
+			if err := settle(); err != nil {
+				return state.Tree{}, err
+			}
+			if tree, err = r.treeLess(tree, h, st.Without); err != nil {
+				return state.Tree{}, err
+			}
 		}
 		for _, n := range st.Changes {
 			c, err := r.bodyOf(n)
@@ -169,6 +187,18 @@ func (r *Repo) replay(tree state.Tree, steps []uint32) (state.Tree, error) {
 			}
 		}
 	}
-	err := settle()
+	err = settle()
 	return tree, err
+}
+
+// treeLess makes a tree without some changes, on which no others of it depend.
+func (r *Repo) treeLess(tree state.Tree, h *reach, gone []uint32) (state.Tree, error) {
+	f, err := r.newFuse(tree, h)
+	if err != nil {
+		return tree, err
+	}
+	if err := f.remove(gone); err != nil {
+		return tree, err
+	}
+	return f.finish()
 }

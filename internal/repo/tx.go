@@ -92,6 +92,9 @@ func (r *Repo) begin() (*tx, error) {
 func (t *tx) commit(kind string) error {
 	r := t.r
 	t.view.Kept[keptKind] = []byte(kind)
+	if err := t.realView(t.view); err != nil {
+		return err
+	}
 	done := r.opt.Timings.Phase("commit point")
 	_, err := t.Commit(store.Op{Time: time.Now().Unix(), User: r.user(), Command: shownCommand(r.opt.Command), View: t.view}, t.publish)
 	done(0)
@@ -128,6 +131,7 @@ func transact[T any](r *Repo, fn func(t *tx) (T, error)) (T, error) {
 		r.writing = false
 		_ = t.Abort()
 		r.forgetFresh()
+		r.spares.forgetPut()
 		if t.acknowledged {
 			late, err = err, nil
 		} else {
@@ -249,7 +253,7 @@ func (r *Repo) worthKeeping(views []*store.View) ([]uint32, error) {
 	var all []at
 	files := uint64(0)
 	for _, root := range roots {
-		st, err := r.store.State(root.State)
+		st, err := r.state(root.State)
 		if err != nil {
 			continue // of a transaction that was given up
 		}

@@ -16,23 +16,10 @@ func (r *Repo) difference(a, b uint32) (onlyA, onlyB []uint32, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return without(beyondA, beyondB), without(beyondB, beyondA), nil
-}
-
-// without gives what a list has and another has not, from last to first.
-func without(list, other []uint32) []uint32 {
-	var b state.SetBuilder
-	for _, n := range other {
-		b.Add(n)
-	}
-	set := b.Set()
-	out := make([]uint32, 0, len(list))
-	for _, n := range slices.Backward(list) {
-		if !set.Has(n) {
-			out = append(out, n)
-		}
-	}
-	return out
+	onlyA, onlyB = beyondA.only(&beyondB), beyondB.only(&beyondA)
+	slices.Reverse(onlyA)
+	slices.Reverse(onlyB)
+	return onlyA, onlyB, nil
 }
 
 // unite makes the state of all that two states have, with its tree. The second one's changes follow the first one's log.
@@ -229,9 +216,9 @@ func (t *tx) keepTree(s StateRef, f *fuse) error {
 	return nil
 }
 
-// maxSteps is up to how many changes that are added at once get a state each, so that every one of them can be named by its
-// place in the log.
-const maxSteps = 4096
+// maxSteps is up to how many changes that are added at once get a state each: a peer that has some of a few changes is told of
+// the rest by such a state. Those of a large merge share one, and their positions are states when somebody names them.
+const maxSteps = 32
 
 // appendBeside adds changes to the log of a state beside others that they may not know of.
 func (t *tx) appendBeside(base StateRef, nums []uint32) (StateRef, error) {
@@ -239,11 +226,8 @@ func (t *tx) appendBeside(base StateRef, nums []uint32) (StateRef, error) {
 	if err != nil {
 		return StateRef{}, err
 	}
-	if len(nums) > maxSteps {
-		if base, err = t.putStep(base, &set, nums[:len(nums)-maxSteps], true); err != nil {
-			return StateRef{}, err
-		}
-		nums = nums[len(nums)-maxSteps:]
+	if len(nums) > t.r.maxSteps {
+		return t.putStep(base, &set, nums, true)
 	}
 	for i := range nums {
 		if base, err = t.putStep(base, &set, nums[i:i+1], true); err != nil {
@@ -253,13 +237,13 @@ func (t *tx) appendBeside(base StateRef, nums []uint32) (StateRef, error) {
 	return base, nil
 }
 
-// appendStep adds changes to the log of a state in one step, each recorded on what comes before it.
-func (t *tx) appendStep(base StateRef, nums ...uint32) (StateRef, error) {
+// appendStep adds a change to the log of a state, recorded on what comes before it.
+func (t *tx) appendStep(base StateRef, n uint32) (StateRef, error) {
 	set, err := state.ParseSetHash(base.ID)
 	if err != nil {
 		return StateRef{}, err
 	}
-	return t.putStep(base, &set, nums, false)
+	return t.putStep(base, &set, []uint32{n}, false)
 }
 
 func (t *tx) putStep(base StateRef, set *state.SetHash, nums []uint32, beside bool) (next StateRef, err error) {

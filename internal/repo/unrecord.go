@@ -77,35 +77,17 @@ func dependOn(more, on int) string {
 
 // goneWith gives changes of a state with all those of it that depend on them, ascending.
 func (r *Repo) goneWith(s StateRef, nums []uint32) ([]uint32, error) {
-	_, missing, err := r.logDownTo(s.Num, nums)
-	if err != nil {
-		return nil, err
-	}
-	if len(missing) > 0 {
-		return nil, &Error{Text: "the working copy does not stand on " + r.nameChanges(missing), Next: "See what it has with: oxy log", No: true}
-	}
-	var more []uint32
-	reached := map[uint32]bool{}
-	for _, n := range nums {
-		reached[n] = true
-	}
-	for n := nums[0] + 1; n < r.store.NumChanges(); n++ {
-		if !reached[n] && slices.ContainsFunc(r.store.Deps(n), func(d uint32) bool { return reached[d] }) {
-			reached[n] = true
-			more = append(more, n)
-		}
-	}
-	if err := r.store.Err(); err != nil {
-		return nil, storeError(err)
-	}
-	if len(more) == 0 {
-		return nums, nil
-	}
 	set, err := r.setOf(s.Num)
 	if err != nil {
 		return nil, err
 	}
-	out := append(slices.Clone(nums), slices.DeleteFunc(more, func(n uint32) bool { return !set.Has(n) })...)
-	slices.Sort(out)
-	return out, nil
+	if missing := slices.DeleteFunc(slices.Clone(nums), set.Has); len(missing) > 0 {
+		return nil, &Error{Text: "the working copy does not stand on " + r.nameChanges(missing), Next: "See what it has with: oxy log", No: true}
+	}
+	more, err := r.store.Dependents(nums)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	more = slices.DeleteFunc(more, func(n uint32) bool { return !set.Has(n) })
+	return sortedWith(nums, more), nil
 }

@@ -58,19 +58,19 @@ func (w *work) standBefore() error {
 	if w.base.Num == NoState {
 		return &Error{Text: "there is no change to amend yet", Next: "Record one with: oxy commit -m MESSAGE", No: true}
 	}
-	st, err := r.store.State(w.base.Num)
+	n, pos, _, err := r.lastChange(w.base.Num)
 	if err != nil {
-		return storeError(err)
+		return err
 	}
-	if len(st.Changes) != 1 {
-		return &Error{Text: "the last step took in several changes at once: none of them is the last"}
+	before, err := r.atPosition(w.base.Num, pos)
+	if err == nil {
+		before, err = w.t.real(before)
 	}
-	n := st.Changes[0]
-	w.on = StateRef{Num: NoState}
-	if st.Parent >= 0 {
-		if w.on, err = r.stateRef(uint32(st.Parent)); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
+	}
+	if w.on, err = r.stateRef(before); err != nil {
+		return err
 	}
 	if w.amended, err = r.Info(n); err != nil {
 		return err
@@ -80,13 +80,13 @@ func (w *work) standBefore() error {
 	if err != nil {
 		return storeError(err)
 	}
-	before, err := r.tree(w.on.Num)
+	tree, err := r.tree(w.on.Num)
 	if err != nil {
 		return err
 	}
 	for i := range b.files {
 		if f := &b.files[i]; f.ID.Change != n && f.Writes&change.WritesPlace != 0 {
-			if from, ok, err := before.ByFile(f.ID); err != nil {
+			if from, ok, err := tree.ByFile(f.ID); err != nil {
 				return err
 			} else if ok && from.Shown() && from.Path != f.Path { // else it stays: a name was decided
 				w.moves = append(w.moves, move{from.Path, f.Path})

@@ -66,7 +66,7 @@ func (c *compactor) run(keep []uint32, pack PackWeaves) error {
 	}
 	// The oldest first, so that the latest is found at once again.
 	slices.SortFunc(roots, func(x, y StateRoot) int {
-		return c.from.chain.seen[y.State] - c.from.chain.seen[x.State]
+		return c.from.chain.ages[x.State] - c.from.chain.ages[y.State]
 	})
 	roots = slices.CompactFunc(roots, func(x, y StateRoot) bool { return x.State == y.State })
 	if pack != nil {

@@ -22,26 +22,39 @@ type StateRoot struct {
 	Manual bool // asked for by a person, not kept at an interval
 }
 
-// rootChain is what was read of the chain of roots blocks so far: newest first, and it only goes further down when
-// a state is asked for that has not come by.
+// rootChain is what is known of the chain of roots blocks: those that were put since it was opened, and those before, which
+// are read only as far down as it takes to find a state.
 type rootChain struct {
-	seen  map[uint32]int // state to index in order
-	order []StateRoot    // newest first, each state once
-	next  Ref
+	put  []StateRoot    // oldest first
+	read []StateRoot    // newest first, and older than those that were put
+	ages map[uint32]int // of a state's latest: 1 + its index in put, or -1 - its index in read; the later the greater
+	next Ref            // to read
+}
+
+func (c *rootChain) at(age int) StateRoot {
+	if age > 0 {
+		return c.put[age-1]
+	}
+	return c.read[-1-age]
 }
 
 // PutRoot records that a state's tree is stored. A later one for the same state takes the place of an earlier.
 func (b *Blocks) PutRoot(r StateRoot) {
 	b.last = b.put(kindRoots, appendRoots(nil, r, b.last))
-	b.chain = rootChain{next: b.last}
+	c := &b.chain
+	if c.ages == nil {
+		c.ages = make(map[uint32]int)
+	}
+	c.put = append(c.put, r)
+	c.ages[r.State] = len(c.put)
 }
 
 // Root returns the stored tree of a state, if there is one. The latest is found at once; others by going back through
 // those that were stored after it, which is done once.
 func (b *Blocks) Root(state uint32) (StateRoot, bool, error) {
 	for {
-		if i, ok := b.chain.seen[state]; ok {
-			return b.chain.order[i], true, nil
+		if age, ok := b.chain.ages[state]; ok {
+			return b.chain.at(age), true, nil
 		}
 		if more, err := b.readRoots(); err != nil || !more {
 			return StateRoot{}, false, err
@@ -49,13 +62,22 @@ func (b *Blocks) Root(state uint32) (StateRoot, bool, error) {
 	}
 }
 
-// Roots lists the stored trees, the latest first. The slice is b's own: do not change it.
+// Roots lists the stored trees, the latest first, each state once.
 func (b *Blocks) Roots() ([]StateRoot, error) {
-	for {
-		if more, err := b.readRoots(); err != nil || !more {
-			return b.chain.order, err
+	for more := true; more; {
+		var err error
+		if more, err = b.readRoots(); err != nil {
+			return nil, err
 		}
 	}
+	c := &b.chain
+	all := make([]StateRoot, 0, len(c.ages))
+	for age := len(c.put); age >= -len(c.read); age-- {
+		if age != 0 && c.ages[c.at(age).State] == age {
+			all = append(all, c.at(age))
+		}
+	}
+	return all, nil
 }
 
 // readRoots goes one block further down the chain and reports whether there was one.
@@ -72,12 +94,12 @@ func (b *Blocks) readRoots() (bool, error) {
 	if !ok {
 		return false, damaged(c.next, "is no roots block")
 	}
-	if c.seen == nil {
-		c.seen = make(map[uint32]int)
+	if c.ages == nil {
+		c.ages = make(map[uint32]int)
 	}
-	if _, known := c.seen[r.State]; !known {
-		c.seen[r.State] = len(c.order)
-		c.order = append(c.order, r)
+	if _, known := c.ages[r.State]; !known {
+		c.read = append(c.read, r)
+		c.ages[r.State] = -len(c.read)
 	}
 	c.next = prev
 	return true, nil

@@ -61,6 +61,7 @@ func (a *auditor) headers() {
 	for c := range numColumns {
 		header(indexFile(c), indexName(a.s.dir, c), columnMagic, c, a.index.columns[c] != nil)
 	}
+	header(indexFile(depsCol)+".sums", sumsName(a.s.dir), sumsMagic, depsCol, a.index.sums != nil)
 	for _, c := range []column{changesCol, blobsCol} {
 		header(indexFile(c)+".order", orderName(a.s.dir, c), orderMagic, c, a.index.orders[c] != nil)
 	}
@@ -68,6 +69,9 @@ func (a *auditor) headers() {
 
 // orders checks the sorted lists: every number once, by ascending hash.
 func (a *auditor) orders() {
+	if off, wrong := a.s.sumsFault(a.t, a.index.sums); wrong {
+		a.indexFault(indexFile(depsCol)+".sums", off, errors.New("the sum does not belong there"))
+	}
 	for _, c := range []column{changesCol, blobsCol} {
 		list := a.index.orders[c]
 		l := lookup{col: c, list: list, base: uint32(len(list) / orderEntry)}

@@ -201,7 +201,7 @@ func checkMended(t *testing.T, mem *vfs.Mem, m *model, what string) {
 	for name, b := range files(t, mem) {
 		write(t, copied, name, b)
 	}
-	write(t, copied, "format", []byte("oxy repository, format 1\n"))
+	write(t, copied, "format", []byte("oxy repository, format 2\n"))
 	s = open(t, copied)
 	err := m.check(s) // finds the damage
 	if err == nil {

@@ -37,6 +37,7 @@ func (s *Store) writeIndexes(t *tables, before counts) {
 		b := append(appendIndexHeader(nil, orderMagic, t.logID, c, sorted.base), sorted.list...)
 		ok = vfs.WriteFileAtomic(s.fsys, orderName(s.dir, c), b, false) == nil && ok
 	}
+	ok = s.writeSums(t) && ok
 	if ok {
 		s.mend = false
 	}

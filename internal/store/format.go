@@ -13,8 +13,9 @@ import (
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
-// Format is the format that this package reads and writes.
-const Format = 1
+// Format is the newest format that this package reads and writes. Format 1 is the same without states that leave changes of
+// their parent's log out. A repository keeps its format until Upgrade: another oxy on the same disk may be an older one.
+const Format = 2
 
 const (
 	formatName   = "format"
@@ -58,11 +59,41 @@ func create(fsys vfs.FS, dir string) error {
 			return err
 		}
 	}
-	line := fmt.Sprintf("%s%d\n", formatPrefix, Format)
-	if err := vfs.WriteFileAtomic(fsys, filepath.Join(dir, formatName), []byte(line), true); err != nil {
+	if err := writeFormat(fsys, dir, Format); err != nil {
 		return err
 	}
 	return fsys.SyncDir(filepath.Dir(dir))
+}
+
+func writeFormat(fsys vfs.FS, dir string, format int) error {
+	line := fmt.Sprintf("%s%d\n", formatPrefix, format)
+	return vfs.WriteFileAtomic(fsys, filepath.Join(dir, formatName), []byte(line), true)
+}
+
+// Format is the format of the repository.
+func (s *Store) Format() int { return int(s.format.Load()) }
+
+// LeavesOut tells whether states may leave changes of their parent's log out.
+func (s *Store) LeavesOut() bool { return s.Format() >= 2 }
+
+// Upgrade makes the repository one of the newest format, which an older oxy refuses, and tells from which it came. Nothing that
+// is there is altered. wait is as for vfs.FS.Lock.
+func (s *Store) Upgrade(wait func(tries int) bool) (from int, err error) {
+	tx, err := s.Begin(wait)
+	if err != nil {
+		return 0, err
+	}
+	from, err = readFormat(s.fsys, s.dir)
+	if err == nil && from < Format {
+		err = writeFormat(s.fsys, s.dir, Format)
+	}
+	if err == nil {
+		s.format.Store(Format)
+	}
+	if err = errors.Join(err, tx.Abort()); err != nil {
+		return 0, fmt.Errorf("upgrade repository %s: %w", s.dir, err)
+	}
+	return from, nil
 }
 
 // writeSegment writes the file of the first segment.
@@ -78,29 +109,30 @@ func writeSegment(fsys vfs.FS, dir string, frame []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func checkFormat(fsys vfs.FS, dir string) error {
+// readFormat reads which format a repository has: one that this package knows.
+func readFormat(fsys vfs.FS, dir string) (int, error) {
 	name := filepath.Join(dir, formatName)
 	b, err := fsys.ReadFile(name, formatLimit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: %w", dir, ErrNotRepository)
+		return 0, fmt.Errorf("%s: %w", dir, ErrNotRepository)
 	case errors.Is(err, vfs.ErrTooLarge):
-		return fmt.Errorf("%w: %s does not tell a format", ErrDamaged, name)
+		return 0, fmt.Errorf("%w: %s does not tell a format", ErrDamaged, name)
 	case err != nil:
-		return fmt.Errorf("open repository %s: %w", dir, err)
+		return 0, fmt.Errorf("open repository %s: %w", dir, err)
 	}
 	return parseFormat(name, string(b))
 }
 
-func parseFormat(name, line string) error {
+func parseFormat(name, line string) (int, error) {
 	digits, ok := strings.CutPrefix(line, formatPrefix)
 	digits, end := strings.CutSuffix(digits, "\n")
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if !ok || !end || err != nil || n == 0 || digits != strconv.FormatUint(n, 10) {
-		return fmt.Errorf("%w: %s does not tell a format", ErrDamaged, name)
+		return 0, fmt.Errorf("%w: %s does not tell a format", ErrDamaged, name)
 	}
 	if n > Format {
-		return fmt.Errorf("%w: it has format %d, this oxy knows up to %d; use a newer oxy", ErrNewerFormat, n, Format)
+		return 0, fmt.Errorf("%w: it has format %d, this oxy knows up to %d; use a newer oxy", ErrNewerFormat, n, Format)
 	}
-	return nil
+	return int(n), nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -186,7 +187,7 @@ func FuzzBase(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		write(filepath.Join(testDir, formatName), []byte("oxy repository, format 1\n"))
+		write(filepath.Join(testDir, formatName), []byte("oxy repository, format 2\n"))
 		write(name, append(good[:baseStart:baseStart], rest...))
 		s, err := Open(mem, testDir)
 		whole := bytes.HasPrefix(rest, good[baseStart:])
@@ -235,6 +236,7 @@ func FuzzView(f *testing.F) {
 
 func FuzzState(f *testing.F) {
 	f.Add(appendState(nil, &State{Parent: 3, Changes: []uint32{5, 6, 7, 1}, Pos: 9, ID: [32]byte{1}, Beside: true}))
+	f.Add(appendState(nil, &State{Parent: 3, Without: []uint32{1, 2, 9}, Changes: []uint32{5}, Pos: 9}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		st, rest, err := decodeState(b, counts{changesCol: 1000, statesCol: 5})
 		if err == nil && !bytes.Equal(appendState(nil, &st), b[:len(b)-len(rest)]) {
@@ -254,9 +256,9 @@ func FuzzOp(f *testing.F) {
 }
 
 func FuzzFormat(f *testing.F) {
-	f.Add("oxy repository, format 1\n")
+	f.Add("oxy repository, format 2\n")
 	f.Fuzz(func(t *testing.T, line string) {
-		if err := parseFormat("format", line); err == nil && line != "oxy repository, format 1\n" {
+		if n, err := parseFormat("format", line); err == nil && line != fmt.Sprintf("oxy repository, format %d\n", n) {
 			t.Fatalf("%q is a format", line)
 		}
 	})

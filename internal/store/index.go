@@ -38,6 +38,7 @@ type indexFiles struct {
 	columns [numColumns][]byte // whole records
 	orders  [numColumns][]byte
 	bad     [numColumns]bool // the sorted list has a damaged entry
+	sums    []byte
 }
 
 // openIndexes maps the indexes of a log. What cannot be opened is as good as empty. The caller holds mu.
@@ -54,6 +55,7 @@ func (s *Store) openIndexes(logID uint64) (f indexFiles) {
 			f.orders[c] = b[indexHeader:]
 		}
 	}
+	f.sums = s.openSums(logID)
 	return f
 }
 

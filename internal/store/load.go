@@ -93,6 +93,9 @@ func (s *Store) loadLog(l *log, verify bool) error {
 		return err
 	}
 	t.lookup = [numColumns]*lookup{changesCol: files.lookup(changesCol), blobsCol: files.lookup(blobsCol)}
+	if t.sums = files.sums; verify {
+		t.sums = nil
+	}
 	t.setHint(h)
 	s.show(t)
 	return nil

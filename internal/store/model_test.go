@@ -112,6 +112,13 @@ func (m *model) put(tx *Tx, rng *rand.Rand, sh shape) (*model, Op, error) {
 		if rng.IntN(3) == 0 {
 			rng.Shuffle(len(st.Changes), func(i, j int) { st.Changes[i], st.Changes[j] = st.Changes[j], st.Changes[i] })
 		}
+		if st.Parent >= 0 && rng.IntN(3) == 0 {
+			for c := range m.changes {
+				if rng.IntN(4) == 0 {
+					st.Without = append(st.Without, uint32(c))
+				}
+			}
+		}
 		st.Pos = uint64(len(st.Changes)) + rng.Uint64N(1000)
 		if n, err := tx.PutState(st); err != nil || int(n) != len(m.states) {
 			return nil, Op{}, fmt.Errorf("state %d got number %d: %w", len(m.states), n, err)
@@ -193,7 +200,8 @@ func (m *model) check(s *Store) error {
 	}
 	for i, want := range m.states {
 		got, err := s.State(uint32(i))
-		if err != nil || got.Parent != want.Parent || got.Pos != want.Pos || got.ID != want.ID || !slices.Equal(got.Changes, want.Changes) {
+		if err != nil || got.Parent != want.Parent || got.Pos != want.Pos || got.ID != want.ID || !slices.Equal(got.Changes, want.Changes) ||
+			!slices.Equal(got.Without, want.Without) || got.Beside != want.Beside {
 			return fmt.Errorf("state %d is %v, not %v: %w", i, got, want, err)
 		}
 	}

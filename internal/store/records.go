@@ -153,13 +153,18 @@ func parseBlobRecord(b []byte) (r blobRecord) {
 // stateRecord is a record of the column states. A state that appends one change, as nearly all do, is read from it alone.
 type stateRecord struct {
 	id     [32]byte
-	where  uint64 // count 1: the change; otherwise the place of the frame that holds the state
+	where  uint64 // of a short one the change; otherwise the place of the frame that holds the state
 	pos    uint64
 	parent uint32 // noState for none
 	off    uint32 // of the encoded state in the frame's contents
 	count  uint32 // changes appended
 	beside bool
+
+	without bool // the state leaves out changes of its parent's log
 }
+
+// short tells whether the record says all of the state.
+func (r *stateRecord) short() bool { return r.count == 1 && !r.without }
 
 const noState = 1<<32 - 1
 
@@ -174,6 +179,9 @@ func (r *stateRecord) append(b []byte, logID uint64, n uint32) []byte {
 	if r.beside {
 		count |= 1 << 31
 	}
+	if r.without {
+		count |= 1 << 30
+	}
 	b = le.AppendUint32(b, count)
 	return endRecord(b, start, logID, statesCol, n)
 }
@@ -183,6 +191,7 @@ func parseStateRecord(b []byte) (r stateRecord) {
 	copy(r.id[:], b)
 	r.where, r.pos = le.Uint64(b[32:]), le.Uint64(b[40:])
 	count := le.Uint32(b[56:])
-	r.parent, r.off, r.count, r.beside = le.Uint32(b[48:]), le.Uint32(b[52:]), count&^(1<<31), count>>31 != 0
+	r.parent, r.off, r.count, r.beside = le.Uint32(b[48:]), le.Uint32(b[52:]), count&^(3<<30), count>>31 != 0
+	r.without = count>>30&1 != 0
 	return r
 }

@@ -105,7 +105,7 @@ func (p *packPlan) fullFrames(out []bool) error {
 		}
 		r := parseBlobRecord(rec)
 		f, whole := p.asIs(r.at, packedBlobs/2)
-		if !whole || r.list || f.kind != kindBlobs || r.item != 0 {
+		if !whole || r.list || f.kind != kindBlobs || r.item != 0 || f.items > uint32(len(out))-n {
 			continue
 		}
 		for i := range f.items {

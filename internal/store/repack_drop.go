@@ -14,6 +14,8 @@ import (
 type Keep struct {
 	FirstOp                uint32
 	States, Changes, Blobs []bool
+	// Told are states that stay and are told anew, in the old numbers: by another parent, since theirs has what shall go.
+	Told map[uint32]State
 	// View is told each view that stays, its states numbered anew, to alter what it keeps; op is its number from now on, and
 	// state gives the new number of a state that stays.
 	View func(op uint32, v *View, state func(old uint32) (uint32, error)) error
@@ -222,6 +224,9 @@ func (p *dropPlan) putStates() error {
 		if err != nil {
 			return err
 		}
+		if told, ok := p.keep.Told[n]; ok {
+			st = told
+		}
 		if st.Parent >= 0 {
 			parent, err := p.state.of(uint32(st.Parent))
 			if err != nil {
@@ -229,9 +234,13 @@ func (p *dropPlan) putStates() error {
 			}
 			st.Parent = int64(parent)
 		}
-		for i, c := range st.Changes {
-			if st.Changes[i], err = p.changes.of(c); err != nil {
-				return fmt.Errorf("state %d: %w", n, err)
+		for _, list := range []*[]uint32{&st.Changes, &st.Without} {
+			old := *list
+			*list = make([]uint32, len(old))
+			for i, c := range old {
+				if (*list)[i], err = p.changes.of(c); err != nil {
+					return fmt.Errorf("state %d: %w", n, err)
+				}
 			}
 		}
 		encoded = appendState(encoded, &st)

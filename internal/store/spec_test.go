@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"os"
 	"strings"
@@ -48,6 +49,7 @@ func specVectors() map[string][]byte {
 
 	state := appendState(nil, &State{Parent: -1, Changes: []uint32{0}, Pos: 1, ID: hashOf([]byte("a state"))})
 	out["state"] = state
+	out["state without"] = appendState(nil, &State{Parent: 0, Without: []uint32{0}, Changes: []uint32{1}, Pos: 1, ID: hashOf([]byte("another state"))})
 	v := NewView()
 	v.Bookmarks["main"], v.Current, v.Base = 0, "main", 0
 	var entries []viewEntry
@@ -94,6 +96,8 @@ func specVectors() map[string][]byte {
 		panic(err)
 	}
 	out["index changes.order"] = append(appendIndexHeader(nil, orderMagic, id, changesCol, 1), l.list...)
+	out["index deps.sums"] = binary.LittleEndian.AppendUint64(appendIndexHeader(nil, sumsMagic, id, depsCol, 0),
+		blockSum(make([]byte, depBlock*recordSizes[depsCol]), id, 0))
 	return out
 }
 

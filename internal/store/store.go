@@ -57,6 +57,7 @@ type Store struct {
 	frames frameCache
 	view   atomic.Pointer[cachedView]
 	failed atomic.Pointer[error] // see Err
+	format atomic.Int32
 
 	mu       sync.Mutex // guards what follows, and replacing now
 	mappings []vfs.Mapping
@@ -66,10 +67,12 @@ type Store struct {
 
 // Open opens the store for reading. It takes no lock and writes nothing.
 func Open(fsys vfs.FS, dir string) (*Store, error) {
-	if err := checkFormat(fsys, dir); err != nil {
+	format, err := readFormat(fsys, dir)
+	if err != nil {
 		return nil, err
 	}
 	s := &Store{fsys: fsys, dir: dir, segmentMax: segmentSize, tailMin: tailMin}
+	s.format.Store(int32(format))
 	if err := s.load(false); err != nil {
 		return nil, errors.Join(fmt.Errorf("open repository %s: %w", dir, err), s.Close())
 	}

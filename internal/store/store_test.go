@@ -86,7 +86,7 @@ func TestNoRepository(t *testing.T) {
 		t.Error(err)
 	}
 	for line, want := range map[string]error{
-		"oxy repository, format 2\n":  ErrNewerFormat,
+		"oxy repository, format 3\n":  ErrNewerFormat,
 		"oxy repository, format 01\n": ErrDamaged,
 		"oxy repository, format 0\n":  ErrDamaged,
 		"oxy repository, format 1":    ErrDamaged,

@@ -20,6 +20,7 @@ type tables struct {
 	end    place // after it
 	hint   []byte
 	lookup [numColumns]*lookup // of changes and blobs, by hash
+	sums   []byte              // of whole blocks of the column deps
 }
 
 // columnData is one column: what was mapped from its file, then what was read from the log or written since.

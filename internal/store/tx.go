@@ -198,6 +198,8 @@ var (
 	errDeps = errors.New("it depends on what is not in the store")
 	errFull = errors.New("the store has no more numbers")
 	errMany = errors.New("more than the format allows")
+
+	errOldFormat = errors.New("the repository's format has no states that leave changes out")
 )
 
 func (tx *Tx) putChange(rec Record, deps []uint32, time int64) (uint32, error) {
@@ -254,6 +256,9 @@ func (tx *Tx) PutState(st State) (uint32, error) {
 func (tx *Tx) putState(st State) (uint32, error) {
 	if tx.states >= maxRecords {
 		return 0, errFull
+	}
+	if len(st.Without) > 0 && !tx.s.LeavesOut() {
+		return 0, errOldFormat
 	}
 	start := len(tx.waiting)
 	tx.waiting = appendState(tx.waiting, &st)

@@ -18,16 +18,18 @@ const (
 	Path Scheme = iota // of this machine
 	SSH
 	HTTP // and https
+	S3   // a bucket
 )
 
 // Address is where a repository is. It was judged: no part of it is taken for an option or by a shell.
 type Address struct {
 	Scheme Scheme
-	Path   string // of a path or at the end of ssh
-	Host   string // ssh: [user@]host
+	Path   string // of a path or at the end of ssh; s3: what the names of objects begin with, without slashes around
+	Host   string // ssh: [user@]host; s3: the bucket
 	Port   string // ssh, "" for the usual one
 	URL    string // http: without user and password
 	User   *url.Userinfo
+	Bucket Place // s3
 }
 
 // ErrAddress is an address that is none.
@@ -35,7 +37,8 @@ var ErrAddress = errors.New("not an address")
 
 const maxAddress = 4096
 
-// ParseAddress reads the address of a repository: a path, ssh://[user@]host[:port]/path, host:path, http:// or https://.
+// ParseAddress reads the address of a repository: a path, ssh://[user@]host[:port]/path, host:path, http://,
+// https:// or s3://bucket/prefix.
 func ParseAddress(s string) (Address, error) {
 	a, why := parseAddress(s)
 	if why != "" {
@@ -68,6 +71,8 @@ func parseAddress(s string) (a Address, why string) {
 		return parseShort(s)
 	}
 	switch scheme {
+	case "s3":
+		return parseBucket(rest)
 	case "http", "https":
 		u, err := url.Parse(s)
 		if err != nil || u.Host == "" {
@@ -138,6 +143,8 @@ func (a Address) String() string {
 	switch a.Scheme {
 	case HTTP:
 		return a.URL
+	case S3:
+		return a.bucketString()
 	case SSH:
 		if a.Port != "" || strings.HasPrefix(a.Path, "/") {
 			port := ""
@@ -158,6 +165,10 @@ func hidden(s string) string {
 		return s
 	}
 	at := strings.LastIndexByte(rest, '@')
+	if scheme == "s3" {
+		rest, _, _ = strings.Cut(rest[at+1:], "?") // what follows may be a key that somebody tried
+		at = -1
+	}
 	if scheme == "ssh" && at >= 0 && !strings.Contains(rest[:at], ":") {
 		at = -1 // a name alone is no secret there, and needed
 	}

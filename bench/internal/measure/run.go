@@ -15,6 +15,7 @@ import (
 // Sample is what one run took.
 type Sample struct {
 	Wall   time.Duration // from before the fork to after the wait
+	CPU    time.Duration // of the process, its own and the system's for it
 	Peak   int64         // peak resident memory in bytes; 0 where the system does not say
 	Output int64         // bytes printed to standard output
 }
@@ -42,6 +43,14 @@ func (t Tool) Output(dir string, args ...string) (string, error) {
 	return out.String(), err
 }
 
+// Say runs the tool and returns what it printed with what that took.
+func (t Tool) Say(dir string, args ...string) (string, Sample, error) {
+	var out bytes.Buffer
+	s, err := t.run(dir, &out, nil, args)
+	s.Output = int64(out.Len())
+	return out.String(), s, err
+}
+
 // Feed runs the tool with in as its standard input.
 func (t Tool) Feed(dir string, in io.Reader, args ...string) (Sample, error) {
 	return t.run(dir, io.Discard, in, args)
@@ -56,6 +65,7 @@ func (t Tool) Sequence(dir string, lines ...[]string) (Sample, error) {
 			return sum, err
 		}
 		sum.Wall += s.Wall
+		sum.CPU += s.CPU
 		sum.Output += s.Output
 		sum.Peak = max(sum.Peak, s.Peak)
 	}
@@ -72,6 +82,7 @@ func (t Tool) run(dir string, out io.Writer, in io.Reader, args []string) (Sampl
 	s := Sample{Wall: time.Since(begin)}
 	if cmd.ProcessState != nil {
 		s.Peak = peak(cmd.ProcessState)
+		s.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
 	if err != nil {
 		return s, fmt.Errorf("%s %s: %w: %s", t.Name, strings.Join(args, " "), err, bytes.TrimSpace(said))

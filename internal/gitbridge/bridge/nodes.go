@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/gitbridge/object"
@@ -16,6 +17,7 @@ type node struct {
 	there   bool // Git has it
 	open    bool // conflicts are open in it
 	merge   bool // it is a union, and no change's
+	len     uint64
 }
 
 func (x *exporter) node(s uint32) (*node, error) {
@@ -33,6 +35,7 @@ func (x *exporter) node(s uint32) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.len = step.Len
 	var m remembered
 	if !step.Beside && len(step.Changes) == 1 {
 		c, err := x.r.Meta(step.Changes[0])
@@ -103,15 +106,12 @@ func (x *exporter) union(s uint32) (parents []uint32, ok bool, err error) {
 	if !ok {
 		return nil, false, nil
 	}
-	a := s
-	for step.Beside && step.Before != repo.NoState {
-		a = step.Before
-		if step, err = x.r.LogStep(a); err != nil {
-			return nil, false, err
-		}
+	if all, err := x.r.LogLen(other); err != nil || all > step.Len {
+		return nil, false, err
 	}
-	if a == s || step.Beside {
-		return nil, false, nil
+	a, ok, err := x.r.OwnBefore(s)
+	if err != nil || !ok {
+		return nil, false, err
 	}
 	var sets []state.Set
 	for _, n := range []uint32{s, a, other} {
@@ -147,7 +147,10 @@ func (x *exporter) todo(tips []uint32) (todo []uint32, onOld bool, err error) {
 		}
 		queue = append(queue, n.parents...)
 	}
-	slices.Sort(todo)
+	// What is beneath a state has a shorter log. Numbers do not tell: states that are made on demand have high ones.
+	slices.SortFunc(todo, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(x.nodes[a].len, x.nodes[b].len), cmp.Compare(a, b))
+	})
 	return todo, onOld, nil
 }
 

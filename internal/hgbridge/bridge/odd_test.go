@@ -1,7 +1,9 @@
 package bridge
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,21 +19,53 @@ func write(t testing.TB, dir, name, text string) {
 	}
 }
 
+// formats are Mercurial's settings for a new repository, and the requirements taken away from it afterwards: what Mercurial no longer
+// makes but still reads and writes.
+var formats = map[string]struct{ config, without []string }{
+	"new": {config: []string{"format.use-share-safe=yes", "format.use-persistent-nodemap=yes", "storage.revlog.persistent-nodemap.slow-path=allow",
+		"format.use-dirstate-v2=yes", "storage.dirstate-v2.slow-path=allow", "format.bookmarks-in-store=yes"}},
+	"tree":       {config: []string{"experimental.treemanifest=1"}},
+	"zlib":       {config: []string{"format.revlog-compression=zlib", "format.sparse-revlog=no", "format.dotencode=no", "format.use-share-safe=no"}},
+	"raw":        {config: []string{"format.revlog-compression=none"}},
+	"v2":         {config: []string{"experimental.revlogv2=enable-unstable-format-and-corrupt-my-data"}},
+	"changelog2": {config: []string{"format.exp-use-changelog-v2=enable-unstable-format-and-corrupt-my-data"}},
+	"v0":         {without: []string{"revlogv1", "generaldelta", "sparserevlog", "revlog-compression-zstd"}},
+	"old":        {config: []string{"format.usefncache=no", "format.usegeneraldelta=no", "format.sparse-revlog=no", "format.revlog-compression=zlib", "format.use-share-safe=no"}},
+	"oldest":     {config: []string{"format.usestore=no", "format.usegeneraldelta=no", "format.sparse-revlog=no", "format.revlog-compression=zlib", "format.use-share-safe=no"}},
+}
+
+// initFormat makes an empty repository of a format.
+func initFormat(t testing.TB, dir, format string) {
+	t.Helper()
+	f := formats[format]
+	var args []string
+	var lasting strings.Builder
+	for _, c := range f.config {
+		args = append(args, "--config", c)
+		section, setting, _ := strings.Cut(c, ".")
+		fmt.Fprintf(&lasting, "[%s]\n%s\n", section, setting)
+	}
+	hg(t, ".", append(args, "init", dir)...)
+	write(t, dir, ".hg/hgrc", lasting.String())
+	for _, name := range []string{".hg/requires", ".hg/store/requires"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		for _, line := range f.without {
+			text = bytes.ReplaceAll(text, []byte(line+"\n"), nil)
+		}
+		write(t, dir, name, string(text))
+	}
+}
+
 // Formats of all ages bring the same history in.
 func TestFormats(t *testing.T) {
-	for name, config := range map[string][]string{
-		"tree":   {"experimental.treemanifest=1"},
-		"old":    {"format.usefncache=no", "format.usegeneraldelta=no", "format.sparse-revlog=no", "format.revlog-compression=zlib", "format.use-share-safe=no"},
-		"oldest": {"format.usestore=no", "format.usegeneraldelta=no", "format.sparse-revlog=no", "format.revlog-compression=zlib", "format.use-share-safe=no"},
-	} {
+	for name := range formats {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "theirs")
-			var args []string
-			for _, c := range config {
-				args = append(args, "--config", c)
-			}
-			hg(t, ".", append(args, "init", dir)...)
+			initFormat(t, dir, name)
 			hg(t, dir, "oxymake", "--revisions", "50", "--seed", "5")
 			hg(t, dir, "oxyrefs")
 			r := begin(t)
@@ -43,6 +77,7 @@ func TestFormats(t *testing.T) {
 				t.Errorf("%+v", v)
 			}
 			sameFiles(t, r, "three", dir, "three")
+			sameFiles(t, r, "a-bookmark", dir, "7")
 		})
 	}
 }

@@ -1,7 +1,10 @@
 package bridge
 
 import (
+	"fmt"
+
 	"github.com/oxy-vcs/oxy/internal/hgbridge"
+	"github.com/oxy-vcs/oxy/internal/repo"
 	"github.com/oxy-vcs/oxy/revlog"
 )
 
@@ -17,6 +20,11 @@ type scanned struct {
 // scan reads which changesets there are, and decides which are left out: by their phase, and obsolete ones that nothing stands upon
 // that is not obsolete.
 func (in *importer) scan() error {
+	for _, l := range []*revlog.Log{in.hg.Changelog, in.hg.Manifests} {
+		if err := whole(l); err != nil {
+			return err
+		}
+	}
 	var obsolete []bool
 	branches := map[string]string{}
 	err := in.hg.Changesets(0, func(c *hgbridge.Changeset) error {
@@ -54,6 +62,16 @@ func (in *importer) scan() error {
 		}
 	}
 	return nil
+}
+
+// whole makes sure that an index does not end inside an entry: what comes after would be missed without a word.
+func whole(l *revlog.Log) error {
+	n := l.Torn()
+	if n == 0 {
+		return nil
+	}
+	err := &revlog.Error{File: l.Path(), Rev: revlog.Rev(l.Len()), Err: fmt.Errorf("%w: its index ends %d bytes into its entry", revlog.ErrCorrupt, n)}
+	return &repo.Error{Text: err.Error(), Next: "A write of Mercurial's that did not end: let it be undone with: hg recover", Err: err}
 }
 
 // parents are those that there are.

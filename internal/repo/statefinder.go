@@ -1,0 +1,129 @@
+package repo
+
+import (
+	"encoding/binary"
+
+	"github.com/oxy-vcs/oxy/internal/store"
+	"github.com/oxy-vcs/oxy/internal/sync"
+)
+
+// fewLookups is how many states are looked for one by one. Who has more names than that gets a table of all states.
+const fewLookups = 8
+
+// stateFinder finds states by the beginnings of their ids. It belongs to a repository and grows with it.
+type stateFinder struct {
+	asked int
+	upTo  uint32            // the states below are in the table
+	table map[uint64]uint32 // the first 8 bytes of an id to the state that came last
+}
+
+func (f *stateFinder) key(id [32]byte) uint64 { return binary.LittleEndian.Uint64(id[:]) }
+
+// stateBy finds a state by its id: first among those that a view names, then among all, latest first. Of the transaction under
+// way none is found: it can be built upon once it stands.
+func (r *Repo) stateBy(v *store.View, id [32]byte) (StateRef, bool, error) {
+	if id == ([32]byte{}) {
+		return StateRef{Num: NoState}, true, nil
+	}
+	all := r.store.NumStates()
+	if r.finder.asked++; r.finder.asked > fewLookups {
+		if err := r.finder.fill(r, v, all); err != nil {
+			return StateRef{}, false, err
+		}
+		n, ok := r.finder.table[r.finder.key(id)]
+		if !ok {
+			return StateRef{}, false, nil
+		}
+		if s, err := r.stateRef(n); err != nil || s.ID == id {
+			return s, err == nil, err
+		} // another that begins alike, which somebody took pains to make
+	} else {
+		for _, n := range namedStates(v) {
+			if n >= all {
+				continue
+			}
+			if s, err := r.stateRef(n); err != nil || s.ID == id {
+				return s, err == nil, err
+			}
+		}
+	}
+	for n := all; n > 0; n-- {
+		if s, err := r.stateRef(n - 1); err != nil || s.ID == id {
+			return s, err == nil, err
+		}
+	}
+	return StateRef{}, false, nil
+}
+
+// fill brings the table up to date.
+func (f *stateFinder) fill(r *Repo, v *store.View, all uint32) error {
+	var named []uint32
+	if f.table == nil {
+		f.table, named = make(map[uint64]uint32, all), namedStates(v)
+	}
+	put := func(n uint32) error {
+		s, err := r.stateRef(n)
+		if err == nil {
+			f.table[f.key(s.ID)] = n
+		}
+		return err
+	}
+	for ; f.upTo < all; f.upTo++ {
+		if err := put(f.upTo); err != nil {
+			return err
+		}
+	}
+	for _, n := range named {
+		if n >= all {
+			continue
+		}
+		if err := put(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxHaves is how many states a request says that the asker has, 32 bytes each. It bounds what somebody with 100 000 tags
+// sends to pull one change; what is common beyond them is found out by ranges.
+const maxHaves = 4096
+
+// haves are the ids of states that are here: those that names of the request stand for first, then the working copy's, and
+// of the others as many as there is room for, the latest first.
+func (r *Repo) haves(v *store.View, remote string, wants []sync.Ref) ([][32]byte, error) {
+	var ids [][32]byte
+	seen := map[uint32]bool{NoState: true}
+	add := func(n uint32) error {
+		if seen[n] || len(ids) == maxHaves {
+			return nil
+		}
+		seen[n] = true
+		s, err := r.stateRef(n)
+		if err == nil {
+			ids = append(ids, s.ID)
+		}
+		return err
+	}
+	for _, ref := range wants {
+		if n, ok := v.Bookmarks[ref.Name]; ok && ref.Kind == sync.Bookmark {
+			if err := add(n); err != nil {
+				return nil, err
+			}
+		}
+		if n, ok := tracked(v, remote+"/"+ref.Name); ok && ref.Kind == sync.Bookmark {
+			if err := add(n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := add(baseOf(v)); err != nil {
+		return nil, err
+	}
+	named := namedStates(v)
+	for i := range named {
+		if err := add(named[len(named)-1-i]); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
