@@ -17,13 +17,14 @@ import (
 
 // Keys of what a view keeps for oxy itself.
 const (
-	keptKind      = "kind"       // what the operation was
-	keptUndo      = "undo"       // of an undo or a redo: the number of the operation whose view it brought back
-	keptRedo      = "redo"       // of an undo or a redo: the number of the operation whose view the next redo brings back
-	keptSettled   = "settled"    // conflicts that a person decided: the next record says so
-	keptSigned    = "signatures" // hashes of contents: signatures that came after their changes
-	keptMoves     = "moves"      // of a resolve: the working files that it moved
-	keptDiscarded = "discarded"  // of a discard: the contents that it took, to bring back; of an undo: those in their place
+	keptKind        = "kind"        // what the operation was
+	keptUndo        = "undo"        // of an undo or a redo: the number of the operation whose view it brought back
+	keptRedo        = "redo"        // of an undo or a redo: the number of the operation whose view the next redo brings back
+	keptSettled     = "settled"     // conflicts that a person decided: the next record says so
+	keptSigned      = "signatures"  // hashes of contents: signatures that came after their changes
+	keptCheckpoints = "checkpoints" // hash of a content: the signed checkpoints
+	keptMoves       = "moves"       // of a resolve: the working files that it moved
+	keptDiscarded   = "discarded"   // of a discard: the contents that it took, to bring back; of an undo: those in their place
 )
 
 // lockTries is how often the writers' lock is tried, with waits that grow to a tenth of a second: five seconds in all.
