@@ -20,7 +20,8 @@ func cloneCommand(a *app) *cobra.Command {
 the working files of the bookmark that people are on there. It is known as origin afterwards, to pull from and push to.
 
 ADDRESS is a path, ssh://host/path, host:path, http://host/, https://host/ or s3://bucket/prefix. Whatever the other side
-sends is checked; its settings and hooks never come along.`,
+sends is checked; its settings and hooks never come along. Of a path the whole log is taken and proved: what is never written
+again is linked or shares its blocks where the disk can, the rest is copied.`,
 		Example: `  oxy clone ../project
   oxy clone ssh://build@example.org/srv/project
   oxy clone -b stable https://example.org/project here
@@ -50,9 +51,13 @@ sends is checked; its settings and hooks never come along.`,
 				return err
 			}
 			if a.json {
-				return a.printJSON(jsonClone{newFetch(&res.FetchResult, false), res.Root, res.Bookmark, newState(res.State), res.Written})
+				return a.printJSON(jsonClone{newFetch(&res.FetchResult, false), res.Root, res.Bookmark, newState(res.State), res.Written, res.Way})
 			}
-			if err := a.out.printf("Cloned into %s: %s, %s.\n", appendQuoted(nil, res.Root), plural(res.Came, "change"), amount(res.Bytes)); err != nil {
+			way := res.Way
+			if way != "" {
+				way = " " + way
+			}
+			if err := a.out.printf("Cloned into %s: %s, %s%s.\n", appendQuoted(nil, res.Root), plural(res.Came, "change"), amount(res.Bytes), way); err != nil {
 				return err
 			}
 			if res.State.Num == repo.NoState {
@@ -87,4 +92,5 @@ type jsonClone struct {
 	Bookmark string    `json:"bookmark"`
 	State    jsonState `json:"state"`
 	Written  int       `json:"written"`
+	Way      string    `json:"way,omitempty"`
 }

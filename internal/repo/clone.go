@@ -27,8 +27,10 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.Scheme == sync.Path && !filepath.IsAbs(a.Path) {
-		address = filepath.Join(how.Dir, a.Path)
+	from := a.Path
+	if a.Scheme == sync.Path && !filepath.IsAbs(from) {
+		from = filepath.Join(how.Dir, from)
+		address = from
 	}
 	opt = opt.withDefaults()
 	fresh, err := emptyPlace(opt.FS, dir)
@@ -42,24 +44,59 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 		return nil, nil, err
 	}
 	defer l.Close()
-	if _, err := l.list(ctx); err != nil {
+	refs, err := l.list(ctx)
+	if err != nil {
 		return nil, nil, err
+	}
+	if a.Scheme == sync.Path {
+		r, res, err := cloneHere(ctx, l, from, dir, opt, how, refs)
+		if err == nil {
+			return r, res, nil
+		}
+		if cleared := clearAway(opt.FS, dir, fresh); cleared != nil || !errors.Is(err, errOtherwise) {
+			return nil, nil, errors.Join(err, cleared)
+		}
 	}
 	r, err := Init(dir, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	res, err := r.cloneInto(ctx, l, address, how)
+	res, err := r.cloneInto(ctx, l, address, how, func() (*FetchResult, []sync.Ref, error) { return r.fetch(ctx, l, false, nil) })
 	if err != nil {
-		err = errors.Join(err, r.Close())
-		if fresh {
-			_ = opt.FS.RemoveAll(r.root)
-		} else {
-			_ = opt.FS.RemoveAll(r.dir)
-		}
-		return nil, nil, err
+		return nil, nil, errors.Join(err, r.Close(), clearAway(opt.FS, dir, fresh))
 	}
 	return r, res, nil
+}
+
+// cloneHere clones a repository on this machine by its log.
+func cloneHere(ctx context.Context, l *link, from, dir string, opt Options, how SyncOptions, refs []sync.Ref) (*Repo, *CloneResult, error) {
+	r, updates, got, err := cloneLog(ctx, from, dir, opt, refs)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := r.cloneInto(ctx, l, from, how, func() (*FetchResult, []sync.Ref, error) {
+		f := &fetching{ctx: ctx, r: r, l: l, res: &FetchResult{Remote: l.name, Bytes: got.Bytes, Way: got.Way.String()}}
+		seen := map[changeID]struct{}{}
+		for _, u := range updates {
+			for _, id := range u.Added {
+				seen[id] = struct{}{}
+			}
+		}
+		f.res.Came = len(seen)
+		return f.res, refs, f.settle(updates, nil)
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, r.Close())
+	}
+	return r, res, nil
+}
+
+// clearAway takes away what a clone that failed has made.
+func clearAway(fsys vfs.FS, dir string, fresh bool) error {
+	if !fresh {
+		dir = filepath.Join(dir, DirName)
+	}
+	return fsys.RemoveAll(dir)
 }
 
 // emptyPlace tells whether a directory is not there; one with something in it is refused.
@@ -76,12 +113,12 @@ func emptyPlace(fsys vfs.FS, dir string) (fresh bool, err error) {
 	return false, nil
 }
 
-func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncOptions) (*CloneResult, error) {
+func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncOptions, take func() (*FetchResult, []sync.Ref, error)) (*CloneResult, error) {
 	if err := r.AddRemote(Origin, address, how.Dir); err != nil {
 		return nil, err
 	}
 	l.name = Origin
-	got, refs, err := r.fetch(ctx, l, false, nil)
+	got, refs, err := take()
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,7 @@ type FetchResult struct {
 	Came   int       // changes
 	Bytes  int64     // that came, or of a dry run that would, before compression
 	Would  []Passing // of a dry run: the changes that would come
+	Way    string    // of a clone that took the other's log as a whole: linked, reflinked or copied
 	Kept   []string  // tags that stand for something else here, and stay
 }
 
