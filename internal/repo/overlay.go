@@ -165,7 +165,7 @@ func (o *overlay) body(t *touched, f *change.File, ref change.FileID, know known
 				return err
 			}
 			t.hunks = nil
-			if err := o.r.follow(t.weave, src, f.Hunks); err != nil {
+			if err := o.r.applyShown(t.weave, src, f.Hunks); err != nil {
 				return err
 			}
 		}
@@ -198,7 +198,7 @@ func (o *overlay) settle(t *touched) error {
 		return nil
 	}
 	t.applied = true
-	return o.r.follow(t.weave, t.src, t.hunks)
+	return o.r.applyShown(t.weave, t.src, t.hunks)
 }
 
 // store writes the file's weave. Its content is known.

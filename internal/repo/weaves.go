@@ -1,10 +1,12 @@
 package repo
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
@@ -19,11 +21,13 @@ import (
 const (
 	blockDelta    = 1
 	blockSnapshot = 2
-	blockBeside   = 3
+	blockBeside   = 6 // see weavepack.go for those between
 
 	chainMin   = 16  // records before weight counts: reading so many costs less than a frame's decompression
 	chainMax   = 256 // records at most, whatever their weight
 	chainShare = 4   // a chain may weigh a quarter of its snapshot beyond chainMin records
+
+	plainShare = 4 // what a text weighs that is not compressed is about so many times what it would weigh
 
 	// A snapshot carries the shown text itself when it would else be gathered from more than this many changes.
 	maxSources = 16
@@ -59,56 +63,116 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 		}
 		return &loaded{w: weave.New(src)}, nil
 	}
-	l := &loaded{ref: e.Weave}
-	var deltas []weave.Patch
 	blocks, err := r.openBlocks()
 	if err != nil {
 		return nil, err
 	}
-	for ref := e.Weave; l.w == nil; {
-		prev, payload, err := blocks.GetWeave(ref)
+	chain, err := chainOf(blocks.GetWeave, e.Weave)
+	if err != nil {
+		return nil, err
+	}
+	l, err := build(chain, r.unzip)
+	if err != nil {
+		return nil, err
+	}
+	l.ref = e.Weave
+	return l, nil
+}
+
+// chainOf gives the blocks of a weave, the latest first, down to a snapshot or the first.
+func chainOf(get func(state.Ref) (state.Ref, []byte, error), ref state.Ref) (chain [][]byte, err error) {
+	for {
+		prev, payload, err := get(ref)
 		if err != nil {
 			return nil, err
 		}
-		if len(payload) == 0 || payload[0] < blockDelta || payload[0] > blockBeside || len(deltas) > chainMax {
-			return nil, errWeaveBlock
+		list, err := blocksIn(payload)
+		if err != nil {
+			return nil, err
 		}
-		if payload[0] == blockSnapshot {
-			if err := r.snapshot(l, payload[1:]); err != nil {
-				return nil, weaveBlock(err)
+		for _, b := range slices.Backward(list) {
+			if chain = append(chain, b); isSnapshot(b) {
+				return chain, nil
 			}
-			l.base = len(payload)
-			break
 		}
-		d := blockReader{b: payload[1:]}
-		rec := weave.Patch{Source: d.source()}
 		if prev == 0 {
-			l.w = weave.New(d.source()) // ends the loop
+			return chain, nil
 		}
-		if d.bad {
+		if ref = prev; len(chain) > 2*chainMax { // each record may have a text behind it
 			return nil, errWeaveBlock
 		}
-		if rec.Hunks, _, err = change.DecodeHunks(d.b); err != nil {
+	}
+}
+
+func isSnapshot(b []byte) bool { return b[0] == blockSnapshot || b[0] == blockPlain }
+
+// build makes a weave of its chain.
+func build(chain [][]byte, unzip unzipper) (*loaded, error) {
+	l := &loaded{}
+	latest := slices.IndexFunc(chain, func(b []byte) bool { return b[0] == blockShown }) // those before it are of no use
+	var records []weave.Patch
+	for i, b := range slices.Backward(chain) {
+		var err error
+		switch {
+		case isSnapshot(b) && l.w == nil:
+			err = l.snapshot(b, unzip)
+		case b[0] == blockShown && l.w != nil:
+			if i != latest {
+				break
+			}
+			if err = l.applyAll(records); err == nil {
+				records, err = nil, l.showing(b[1:])
+			}
+		case b[0] == blockDelta, b[0] == blockBeside:
+			var p weave.Patch
+			if p, err = l.record(b); err == nil {
+				records = append(records, p)
+			}
+		default:
+			err = errWeaveBlock
+		}
+		if err != nil {
 			return nil, weaveBlock(err)
 		}
-		deltas = append(deltas, rec)
-		l.weight += len(payload)
-		ref = prev
 	}
-	if l.text != nil {
-		l.from = l.w
-	}
-	if len(deltas) > 0 {
-		if l.from != nil {
-			l.from = l.w.Clone()
-		}
-		l.length = len(deltas)
-		slices.Reverse(deltas)
-		if err := l.w.ApplyAll(deltas); err != nil {
-			return nil, weaveBlock(err)
-		}
+	if err := l.applyAll(records); err != nil {
+		return nil, weaveBlock(err)
 	}
 	return l, nil
+}
+
+// record reads a record. The first of a file tells what it was added as.
+func (l *loaded) record(b []byte) (p weave.Patch, err error) {
+	d := blockReader{b: b[1:]}
+	p.Source = d.source()
+	if l.w == nil {
+		l.w = weave.New(d.source())
+	}
+	if d.bad {
+		return p, errWeaveBlock
+	}
+	p.Hunks, _, err = change.DecodeLocalHunks(d.b)
+	l.weight += len(b)
+	return p, err
+}
+
+// applyAll adds records to the weave in memory.
+func (l *loaded) applyAll(records []weave.Patch) error {
+	if len(records) == 0 {
+		return nil
+	}
+	l.changes()
+	l.length += len(records) - 1
+	return l.w.ApplyAll(records)
+}
+
+// showing takes the text that shows at this point of the chain.
+func (l *loaded) showing(text []byte) error {
+	if uint64(len(text)) != l.w.Size() {
+		return errWeaveBlock
+	}
+	l.text, l.from = bytes.Clone(text), l.w // the block may be mapped for less long
+	return nil
 }
 
 // weaveBlock says that a fault lies in what is stored of a weave, which is derived: it was damaged, or another oxy wrote it
@@ -138,8 +202,8 @@ func (l *loaded) own() {
 	}
 }
 
-// follow is apply that has what shows at hand afterwards too, where it was before.
-func (r *Repo) follow(l *loaded, src weave.Source, hunks []change.Hunk) error {
+// applyShown is apply that has what shows at hand afterwards too, where it was before.
+func (r *Repo) applyShown(l *loaded, src weave.Source, hunks []change.Hunk) error {
 	before := l.shown
 	if before == nil {
 		return l.apply(src, hunks)
@@ -165,8 +229,11 @@ func (r *Repo) follow(l *loaded, src weave.Source, hunks []change.Hunk) error {
 	return nil
 }
 
-// snapshot reads a snapshot's payload: the weave's length, the weave, and perhaps a compressed text.
-func (r *Repo) snapshot(l *loaded, b []byte) error {
+// snapshot reads a snapshot: the weave's length, the weave, and perhaps a text, compressed unless the kind is blockPlain.
+func (l *loaded) snapshot(b []byte, unzip unzipper) error {
+	l.base = len(b)
+	plain := b[0] == blockPlain
+	b = b[1:]
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n > uint64(len(b)-k) {
 		return errWeaveBlock
@@ -179,7 +246,11 @@ func (r *Repo) snapshot(l *loaded, b []byte) error {
 	if b = b[n:]; len(b) == 0 {
 		return nil
 	}
-	dec, err := r.unzip()
+	if plain {
+		l.base = int(n) + len(b)/plainShare
+		return l.showing(b)
+	}
+	dec, err := unzip()
 	if err != nil {
 		return err
 	}
@@ -190,6 +261,7 @@ func (r *Repo) snapshot(l *loaded, b []byte) error {
 	if l.text, err = dec.DecodeAll(b, make([]byte, 0, size)); err != nil || uint64(len(l.text)) != size {
 		return errWeaveBlock
 	}
+	l.from = l.w
 	return nil
 }
 
@@ -201,7 +273,7 @@ func (r *Repo) extend(l *loaded, src weave.Source, hunks []change.Hunk, text fun
 	if l.ref == 0 {
 		payload = appendSource(payload, first)
 	}
-	payload = change.AppendHunks(payload, hunks)
+	payload = change.AppendLocalHunks(payload, hunks)
 	l.weight += len(payload)
 	if l.length > chainMin && (l.weight > l.base/chainShare || l.length >= chainMax) {
 		return r.putSnapshot(l, text)
@@ -223,7 +295,7 @@ func (r *Repo) extendBeside(before, l *loaded, added []weave.Patch, text func() 
 		if ref == 0 && i == 0 {
 			payload = appendSource(payload, first)
 		}
-		payload = change.AppendHunks(payload, added[i].Hunks)
+		payload = change.AppendLocalHunks(payload, added[i].Hunks)
 		l.length++
 		l.weight += len(payload)
 		payloads = append(payloads, payload)
@@ -275,11 +347,18 @@ func (r *Repo) zip() (z *zstd.Encoder, err error) {
 	return r.zipper, err
 }
 
+// unzipper gives what texts of snapshots are decompressed with.
+type unzipper func() (*zstd.Decoder, error)
+
+func newUnzip() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(change.MaxText+1))
+}
+
 func (r *Repo) unzip() (d *zstd.Decoder, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unzipper == nil {
-		r.unzipper, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(change.MaxText+1))
+		r.unzipper, err = newUnzip()
 	}
 	return r.unzipper, err
 }
@@ -300,7 +379,7 @@ func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
 	if l.shown != nil {
 		return append(dst, l.shown...), nil
 	}
-	if l.text != nil && l.length == 0 {
+	if l.text != nil && l.from == l.w {
 		return append(dst, l.text...), nil
 	}
 	dst = slices.Grow(dst, int(min(l.w.Size(), change.MaxText)))
@@ -444,9 +523,16 @@ func (t *texts) snapshotted(run *weave.Run) ([]byte, bool) {
 // shownRun is a run that a snapshot shows, and where in its text.
 type shownRun struct{ change, off, len, at uint32 }
 
+// sourceHash is the lowest bit beside a source's ordinal: a hash says where its text lies.
+const sourceHash = 1
+
 func appendSource(b []byte, s weave.Source) []byte {
 	b = binary.AppendUvarint(b, uint64(s.Change))
-	b = binary.AppendUvarint(b, uint64(s.Ord))
+	if s.Hash == (change.Hash{}) { // with the change itself
+		b = binary.AppendUvarint(b, uint64(s.Ord)<<1)
+		return binary.AppendUvarint(b, uint64(s.Size))
+	}
+	b = binary.AppendUvarint(b, uint64(s.Ord)<<1|sourceHash)
 	b = binary.AppendUvarint(b, uint64(s.Size))
 	return append(b, s.Hash[:]...)
 }
@@ -456,18 +542,23 @@ type blockReader struct {
 	bad bool
 }
 
-func (d *blockReader) uint32() uint32 {
+func (d *blockReader) number(most uint64) uint64 {
 	v, n := binary.Uvarint(d.b)
-	if n <= 0 || v > 1<<32-1 {
+	if n <= 0 || v > most {
 		d.bad, d.b = true, nil
 		return 0
 	}
 	d.b = d.b[n:]
-	return uint32(v)
+	return v
 }
 
 func (d *blockReader) source() (s weave.Source) {
-	s = weave.Source{Change: d.uint32(), Ord: d.uint32(), Size: d.uint32()}
+	s.Change = uint32(d.number(math.MaxUint32))
+	ord := d.number(math.MaxUint32<<1 | sourceHash)
+	s.Ord, s.Size = uint32(ord>>1), uint32(d.number(math.MaxUint32))
+	if ord&sourceHash == 0 {
+		return s
+	}
 	if len(d.b) < len(s.Hash) {
 		d.bad = true
 		return s
