@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,7 @@ var (
 	policy  = flag.String("policy", "c", "Mercurial's modules: c, or py without its C extensions")
 	mapped  = flag.Bool("hgmap", false, "Mercurial maps its index")
 	mapOurs = flag.Bool("map", false, "package revlog maps instead of reading")
+	only    = flag.String("tasks", "", "only these, with commas between")
 	all     = flag.Bool("sequential", true, "read everything in order too")
 )
 
@@ -79,7 +81,7 @@ func race(file string, mercurial *peer, reader string) error {
 	fmt.Printf("\n%s: %s\n\n", strings.TrimPrefix(file, *dir+string(filepath.Separator)), s)
 	table := measure.NewTable("Task", "Mercurial", "C", "revlog", "× Mercurial", "× C")
 	for _, task := range s.tasks() {
-		if task.name == "everything" && !*all {
+		if task.name == "everything" && !*all || *only != "" && !slices.Contains(strings.Split(*only, ","), task.name) {
 			continue
 		}
 		if mercurial != nil {
