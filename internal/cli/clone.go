@@ -13,6 +13,7 @@ import (
 
 func cloneCommand(a *app) *cobra.Command {
 	var opt repo.SyncOptions
+	var alone bool
 	c := &cobra.Command{
 		Use:   "clone ADDRESS [DIR]",
 		Short: "Copy a repository, with all its history, into a new directory",
@@ -22,7 +23,8 @@ the working files of the bookmark that people are on there. It is known as origi
 If it is cut off, the same command once more goes on with what came.
 
 ADDRESS is a path, ssh://host/path, host:path, http://host/, https://host/ or s3://bucket/prefix. Whatever the other side
-sends is checked; its settings and hooks never come along.`,
+sends is checked; its settings and hooks never come along. Of a path the whole log is taken and proved: what is never written
+again is linked or shares its blocks where the disk can, the rest is copied. Subrepos are cloned along.`,
 		Example: `  oxy clone ../project
   oxy clone ssh://build@example.org/srv/project
   oxy clone -b stable https://example.org/project here
@@ -51,19 +53,28 @@ sends is checked; its settings and hooks never come along.`,
 			if a.repo, res, err = repo.Clone(a.interruptible(), args[0], join(dir, to), a.options(), opt); err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(jsonClone{newFetch(&res.FetchResult, false), res.Root, res.Bookmark, newState(res.State), res.Written})
+			none := a.standing()
+			if !alone {
+				none = repo.StateRef{Num: repo.NoState}
 			}
-			if err := a.out.printf("Cloned into %s: %s, %s.\n", appendQuoted(nil, res.Root), plural(res.Came, "change"), amount(res.Bytes)); err != nil {
+			if a.json {
+				return a.thenFollow(none, a.printJSON(jsonClone{newFetch(&res.FetchResult, false), res.Root, res.Bookmark, newState(res.State), res.Written, res.Way}))
+			}
+			way := res.Way
+			if way != "" {
+				way = " " + way
+			}
+			if err := a.out.printf("Cloned into %s: %s, %s%s.\n", appendQuoted(nil, res.Root), plural(res.Came, "change"), amount(res.Bytes), way); err != nil {
 				return err
 			}
 			if res.State.Num == repo.NoState {
 				return a.out.printf("Nothing was recorded there yet.\n")
 			}
-			return a.out.printf("%s is current, %s written.\n", appendQuoted(nil, res.Bookmark), plural(res.Written, "file"))
+			return a.thenFollow(none, a.out.printf("%s is current, %s written.\n", appendQuoted(nil, res.Bookmark), plural(res.Written, "file")))
 		},
 	}
 	c.Flags().StringVarP(&opt.Bookmark, "bookmark", "b", "", "check out `NAME`, not the bookmark that people are on there")
+	c.Flags().BoolVar(&alone, "no-subrepos", false, "leave out the repositories that are pinned in it")
 	return c
 }
 
@@ -89,4 +100,5 @@ type jsonClone struct {
 	Bookmark string    `json:"bookmark"`
 	State    jsonState `json:"state"`
 	Written  int       `json:"written"`
+	Way      string    `json:"way,omitempty"`
 }

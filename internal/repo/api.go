@@ -112,6 +112,7 @@ type Status struct {
 	Ignored   []string
 	Nested    []string
 	Special   []string
+	Subrepos  []SubrepoStatus
 	Problems  []error // what could not be read
 	Conflicts []Conflict
 }
@@ -206,6 +207,8 @@ type CommitOptions struct {
 	// Large is told before a sudden size is recorded: a file above 100 MiB by its path and bytes, or more than 20 000 new
 	// files at once by their number, the path "". An error from it ends the commit. Nil: a warning in the result.
 	Large func(path string, files int, bytes int64) error
+
+	pins []pinEdit // record these, and nothing of what the disk has
 }
 
 // CommitResult is what was recorded.

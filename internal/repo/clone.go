@@ -29,8 +29,10 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.Scheme == sync.Path && !filepath.IsAbs(a.Path) {
-		address = filepath.Join(how.Dir, a.Path)
+	from := a.Path
+	if a.Scheme == sync.Path && !filepath.IsAbs(from) {
+		from = filepath.Join(how.Dir, from)
+		address = from
 	}
 	opt = opt.withDefaults()
 	begun, err := begunClone(dir, address, opt)
@@ -50,8 +52,18 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 		return nil, nil, err
 	}
 	defer l.Close()
-	if _, err := l.list(ctx); err != nil {
+	refs, err := l.list(ctx)
+	if err != nil {
 		return nil, nil, errors.Join(err, closeIf(begun))
+	}
+	if a.Scheme == sync.Path && begun == nil {
+		r, res, err := cloneHere(ctx, l, from, dir, opt, how, refs)
+		if err == nil {
+			return r, res, nil
+		}
+		if cleared := clearAway(opt.FS, dir, fresh); cleared != nil || !errors.Is(err, errOtherwise) {
+			return nil, nil, errors.Join(err, cleared)
+		}
 	}
 	r := begun
 	if r == nil {
@@ -59,20 +71,45 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 			return nil, nil, err
 		}
 	}
-	res, err := r.cloneInto(ctx, l, address, how)
+	res, err := r.cloneInto(ctx, l, address, how, func() (*FetchResult, []sync.Ref, error) { return r.fetch(ctx, l, false, nil) })
 	if err != nil {
 		if kept := r.store.NumChanges(); kept > 0 && wasCut(err) {
 			return nil, nil, errors.Join(r.cloneCut(err, kept), r.Close())
 		}
-		err = errors.Join(err, r.Close())
-		if fresh {
-			_ = opt.FS.RemoveAll(r.root)
-		} else {
-			_ = opt.FS.RemoveAll(r.dir)
-		}
-		return nil, nil, err
+		return nil, nil, errors.Join(err, r.Close(), clearAway(opt.FS, dir, fresh))
 	}
 	return r, res, nil
+}
+
+// cloneHere clones a repository on this machine by its log.
+func cloneHere(ctx context.Context, l *link, from, dir string, opt Options, how SyncOptions, refs []sync.Ref) (*Repo, *CloneResult, error) {
+	r, updates, got, err := cloneLog(ctx, from, dir, opt, refs)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := r.cloneInto(ctx, l, from, how, func() (*FetchResult, []sync.Ref, error) {
+		f := &fetching{ctx: ctx, r: r, l: l, res: &FetchResult{Remote: l.name, Bytes: got.Bytes, Way: got.Way.String()}}
+		seen := map[changeID]struct{}{}
+		for _, u := range updates {
+			for _, id := range u.Added {
+				seen[id] = struct{}{}
+			}
+		}
+		f.res.Came = len(seen)
+		return f.res, refs, f.settle(updates, nil)
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, r.Close())
+	}
+	return r, res, nil
+}
+
+// clearAway takes away what a clone that failed has made.
+func clearAway(fsys vfs.FS, dir string, fresh bool) error {
+	if !fresh {
+		dir = filepath.Join(dir, DirName)
+	}
+	return fsys.RemoveAll(dir)
 }
 
 func closeIf(r *Repo) error {
@@ -125,7 +162,7 @@ func emptyPlace(fsys vfs.FS, dir string) (fresh bool, err error) {
 	return false, nil
 }
 
-func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncOptions) (*CloneResult, error) {
+func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncOptions, take func() (*FetchResult, []sync.Ref, error)) (*CloneResult, error) {
 	if !r.isUnfinished(unfinishedClone) {
 		if err := r.AddRemote(Origin, address, how.Dir); err != nil {
 			return nil, err
@@ -135,11 +172,14 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		}
 	}
 	l.name = Origin
-	got, refs, err := r.fetch(ctx, l, false, nil)
+	got, refs, err := take()
 	if err != nil {
 		return nil, err
 	}
 	res := &CloneResult{FetchResult: *got, Root: r.root, State: StateRef{Num: NoState}}
+	if how.pin != nil {
+		return res, r.standFirst(ctx, how.pin)
+	}
 	name := how.Bookmark
 	if name != "" {
 		if _, err := choose(refs, []string{name}); err != nil {
@@ -181,4 +221,22 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		return struct{}{}, nil
 	})
 	return res, err
+}
+
+// standFirst takes a fresh clone to where its pin says.
+func (r *Repo) standFirst(ctx context.Context, p *Pin) error {
+	_, err := transact(r, func(t *tx) (struct{}, error) {
+		if err := t.standOn(ctx, p); err != nil {
+			return struct{}{}, err
+		}
+		if err := t.passedOver(); err != nil {
+			return struct{}{}, err
+		}
+		if err := t.commit("clone"); err != nil {
+			return struct{}{}, err
+		}
+		r.saveManifest()
+		return struct{}{}, nil
+	})
+	return err
 }

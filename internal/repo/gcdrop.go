@@ -44,13 +44,17 @@ func (r *Repo) firstKeptOp(o *GCOptions) (uint32, error) {
 	if n == 0 {
 		return 0, nil
 	}
+	own, err := r.firstOp()
+	if err != nil {
+		return 0, err
+	}
 	switch {
 	case o.KeepAll:
 		return 0, nil
 	case o.Prune:
 		return n - 1, nil
 	case o.KeepOps > 0:
-		return n - min(n, uint32(min(o.KeepOps, 1<<31))), nil
+		return max(own, n-min(n, uint32(min(o.KeepOps, 1<<31)))), nil
 	}
 	now := o.Now
 	if now.IsZero() {
@@ -60,7 +64,7 @@ func (r *Repo) firstKeptOp(o *GCOptions) (uint32, error) {
 	if err != nil {
 		return 0, storeError(err)
 	}
-	return min(first, n-1), nil
+	return max(own, min(first, n-1)), nil
 }
 
 // unreachable marks what the operations from first on need. It gives nil where all there is stays: operations alone are not
@@ -215,8 +219,8 @@ const keptGitRefs = "git refs"
 func (r *Repo) keepKept(k *store.Keep, v *store.View, keep func(change.Hash)) error {
 	for key, b := range v.Kept {
 		switch {
-		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded:
-		case key == keptGitRefs && len(b) == len(change.Hash{}):
+		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded, key == keptForeign:
+		case (key == keptGitRefs || key == keptCheckpoints) && len(b) == len(change.Hash{}):
 			keep(change.Hash(b))
 		case strings.HasPrefix(key, trackPrefix) && len(b) == 4 && binary.BigEndian.Uint32(b) < uint32(len(k.States)):
 			k.States[binary.BigEndian.Uint32(b)] = true
@@ -250,6 +254,9 @@ func (r *Repo) keepContents(k *store.Keep, n uint32) error {
 // renumberKept makes what a view says of operations and states right once those before first are gone. An undo or a redo that
 // reached back beyond them is an operation like any other then.
 func renumberKept(v *store.View, first uint32, state func(uint32) (uint32, error)) error {
+	if ops, _ := foreign(v); first >= ops { // with them went their states: nothing else led there
+		delete(v.Kept, keptForeign)
+	}
 	for _, key := range []string{keptUndo, keptRedo} {
 		b, ok := v.Kept[key]
 		if !ok {
@@ -286,7 +293,9 @@ func (r *Repo) afterDropping(ctx context.Context) error {
 		_ = r.manifest.Close()
 		r.manifest = nil
 	}
-	err := r.store.Rederive(waitForLock, func() ([]byte, error) {
+	wait, waited := r.waits()
+	defer waited()
+	err := r.store.Rederive(wait, func() ([]byte, error) {
 		_, _, hint, err := r.renewAllTrees(ctx)
 		if err != nil {
 			return nil, nil // each is made when it is asked for

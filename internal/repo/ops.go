@@ -7,7 +7,11 @@ import (
 
 // Ops gives operations, latest first, until fn returns an error, which it returns.
 func (r *Repo) Ops(fn func(*OpInfo) error) error {
-	for n := r.store.NumOps(); n > 0; n-- {
+	first, err := r.firstOp()
+	if err != nil {
+		return err
+	}
+	for n := r.store.NumOps(); n > first; n-- {
 		o, err := r.opInfo(n - 1)
 		if err != nil {
 			return err
@@ -17,6 +21,16 @@ func (r *Repo) Ops(fn func(*OpInfo) error) error {
 		}
 	}
 	return nil
+}
+
+// firstOp is the first operation of this repository: those before it stand in the log that it was cloned with.
+func (r *Repo) firstOp() (uint32, error) {
+	v, err := r.view()
+	if err != nil {
+		return 0, err
+	}
+	ops, _ := foreign(v)
+	return ops, nil
 }
 
 func (r *Repo) opInfo(n uint32) (*OpInfo, error) {
@@ -44,7 +58,11 @@ func verbOf(command []string) string {
 
 // checkOp refuses the number of an operation that there is not.
 func (r *Repo) checkOp(n uint32) error {
-	if n >= r.store.NumOps() {
+	first, err := r.firstOp()
+	if err != nil {
+		return err
+	}
+	if n >= r.store.NumOps() || n < first {
 		return &Error{Text: fmt.Sprintf("there is no operation %d", n), Next: "See which there are with: oxy op log"}
 	}
 	return nil

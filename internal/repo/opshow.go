@@ -42,7 +42,7 @@ func (r *Repo) ShowOp(n uint32) (*OpDetail, error) {
 		return nil, storeError(err)
 	}
 	before := store.NewView()
-	if n > 0 {
+	if first, _ := foreign(after); n > first {
 		if before, err = r.store.OpView(n - 1); err != nil {
 			return nil, storeError(err)
 		}

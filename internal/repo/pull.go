@@ -22,6 +22,8 @@ type SyncOptions struct {
 	Force    bool      // of a push: lose what the other side has beyond
 	DryRun   bool      // say what would move, and move nothing
 	Messages io.Writer // where ssh may speak
+
+	pin *Pin // of a clone: where it shall stand
 }
 
 // Seen is a bookmark or tag of a remote that was seen at another state than before.
@@ -46,6 +48,7 @@ type FetchResult struct {
 	Came   int       // changes
 	Bytes  int64     // that came, or of a dry run that would, before compression
 	Would  []Passing // of a dry run: the changes that would come
+	Way    string    // of a clone that took the other's log as a whole: linked, reflinked or copied
 	Kept   []string  // tags that stand for something else here, and stay
 }
 

@@ -13,7 +13,7 @@ const fewLookups = 8
 // stateFinder finds states by the beginnings of their ids. It belongs to a repository and grows with it.
 type stateFinder struct {
 	asked int
-	upTo  uint32            // the states below are in the table
+	upTo  uint32            // the states below are in the table, but for another's
 	table map[uint64]uint32 // the first 8 bytes of an id to the state that came last
 }
 
@@ -26,6 +26,7 @@ func (r *Repo) stateBy(v *store.View, id [32]byte) (StateRef, bool, error) {
 		return StateRef{Num: NoState}, true, nil
 	}
 	all := r.store.NumStates()
+	_, others := foreign(v)
 	if r.finder.asked++; r.finder.asked > fewLookups {
 		if err := r.finder.fill(r, v, all); err != nil {
 			return StateRef{}, false, err
@@ -47,7 +48,7 @@ func (r *Repo) stateBy(v *store.View, id [32]byte) (StateRef, bool, error) {
 			}
 		}
 	}
-	for n := all; n > 0; n-- {
+	for n := all; n > others; n-- {
 		if s, err := r.stateRef(n - 1); err != nil || s.ID == id {
 			return s, err == nil, err
 		}
@@ -60,6 +61,7 @@ func (f *stateFinder) fill(r *Repo, v *store.View, all uint32) error {
 	var named []uint32
 	if f.table == nil {
 		f.table, named = make(map[uint64]uint32, all), namedStates(v)
+		_, f.upTo = foreign(v)
 	}
 	put := func(n uint32) error {
 		s, err := r.stateRef(n)

@@ -90,7 +90,7 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 		return nil, storeError(err)
 	}
 	undone := standsAt(now, last)
-	if undone == 0 {
+	if first, _ := foreign(now); undone <= first {
 		return nil, &Error{Text: "there is nothing left to undo", Next: "See what was done with: oxy op log", No: true}
 	}
 	what, err := r.store.OpView(undone)

@@ -164,7 +164,7 @@ func (tx *Tx) reserve(p *Packer) (w written, err error) {
 	if tx.err != nil {
 		return w, tx.err
 	}
-	if tx.at.off() >= tx.s.segmentMax {
+	if tx.at.off() >= tx.s.segmentMax || tx.at == tx.t.log.packed.end && tx.at.off() >= tx.s.sealMin {
 		if err := tx.nextSegment(); err != nil {
 			tx.err = err
 			return w, err

@@ -17,6 +17,10 @@ import (
 // leaves room for the largest frame after it.
 const segmentSize = 1 << 30
 
+// sealMin is from how many bytes on what was packed stays a file of its own: commits go on in the segment after it, so that a
+// clone on the same disk may link it. Smaller ones are copied as fast as another file is made.
+const sealMin = 8 << 20
+
 // maxSegment is what a segment's file may hold at most.
 const maxSegment = 1<<32 - 1
 

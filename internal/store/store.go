@@ -50,7 +50,7 @@ type Store struct {
 	fsys vfs.FS
 	dir  string
 
-	segmentMax, tailMin uint32 // segmentSize and tailMin but in tests
+	segmentMax, sealMin, tailMin uint32 // segmentSize, sealMin and tailMin but in tests
 
 	now    atomic.Pointer[tables]
 	logs   atomic.Pointer[[]*log] // that now is of and those before it, ascending
@@ -71,12 +71,16 @@ func Open(fsys vfs.FS, dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{fsys: fsys, dir: dir, segmentMax: segmentSize, tailMin: tailMin}
+	s := newStore(fsys, dir)
 	s.format.Store(int32(format))
 	if err := s.load(false); err != nil {
 		return nil, errors.Join(fmt.Errorf("open repository %s: %w", dir, err), s.Close())
 	}
 	return s, nil
+}
+
+func newStore(fsys vfs.FS, dir string) *Store {
+	return &Store{fsys: fsys, dir: dir, segmentMax: segmentSize, sealMin: sealMin, tailMin: tailMin}
 }
 
 // Close ends the use of the store and of everything that was got from it.

@@ -155,6 +155,30 @@ var conformance = []struct{ name, steps string }{
 		@a rm f
 		ls a -> g
 		cat a/g -> F`},
+	{"second names", `
+		write f one
+		ln f g
+		cat g -> one
+		append g two
+		cat f -> onetwo
+		ln f g -> exists
+		ln q h -> missing
+		ln f q/h -> missing
+		@. link f l
+		ln l m
+		@. readlink m -> f
+		rm f
+		cat g -> onetwo`},
+	{"shares", `
+		write f hello
+		share f g 5 -> copied
+		share f h 2 -> copied
+		cat h -> he
+		append f !
+		cat g -> hello
+		share f g 2 -> exists
+		share f z 99 -> too short
+		share f q/z 2 -> missing`},
 	{"modes", `
 		write f x
 		mkdir d

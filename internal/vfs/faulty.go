@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -134,6 +135,33 @@ func (f *Faulty) Rename(from, to string) error {
 		return err
 	}
 	return f.inner.Rename(from, to)
+}
+
+// Reflink implements Sharer.
+func (f *Faulty) Reflink(from File, to string) error {
+	s, ok := f.inner.(Sharer)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	if err := f.check(true, "reflink", to); err != nil {
+		return err
+	}
+	if file, ok := from.(*faultyFile); ok {
+		from = file.File
+	}
+	return s.Reflink(from, to)
+}
+
+// Link implements Sharer.
+func (f *Faulty) Link(from, to string) error {
+	s, ok := f.inner.(Sharer)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	if err := f.check(true, "link", to); err != nil {
+		return err
+	}
+	return s.Link(from, to)
 }
 
 // Remove implements FS.

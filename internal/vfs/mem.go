@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -177,6 +178,30 @@ func (m *Mem) Rename(from, to string) error {
 	if err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
 	}
+	return nil
+}
+
+// Reflink implements Sharer: a Mem cannot.
+func (m *Mem) Reflink(File, string) error { return errors.ErrUnsupported }
+
+// Link implements Sharer.
+func (m *Mem) Link(from, to string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, err := m.existing(from, false)
+	if err == nil && n.kind == KindDir {
+		err = syscall.EPERM
+	}
+	if err == nil {
+		var at place
+		if at, err = m.resolve(to, false); err == nil {
+			err = m.link(at, n)
+		}
+	}
+	if err != nil {
+		return &os.LinkError{Op: "link", Old: from, New: to, Err: err}
+	}
+	n.ctime = m.now()
 	return nil
 }
 

@@ -34,7 +34,7 @@ func (m *Mem) CrashWorst() *Mem { return m.crash(nil) }
 func (m *Mem) crash(rng *rand.Rand) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := crash{rng: rng, names: map[*inode]map[string]*inode{}}
+	c := crash{rng: rng, names: map[*inode]map[string]*inode{}, left: map[*inode]*inode{}}
 	kept, _ := settle(m.pending, func(op *nameOp) bool { return op.wanted || c.chance() })
 	for _, op := range kept {
 		op.apply(c.namesOf)
@@ -49,6 +49,7 @@ func (m *Mem) crash(rng *rand.Rand) *Mem {
 type crash struct {
 	rng   *rand.Rand // nil for the worst
 	names map[*inode]map[string]*inode
+	left  map[*inode]*inode // of files, which may have several names
 }
 
 func (c *crash) chance() bool { return c.rng != nil && c.rng.IntN(2) == 1 }
@@ -68,6 +69,9 @@ func (c *crash) namesOf(dir *inode) map[string]*inode {
 
 // outcome copies what is left of a node and all beneath it.
 func (c *crash) outcome(n, parent *inode) *inode {
+	if again := c.left[n]; again != nil {
+		return again
+	}
 	left := &inode{kind: n.kind, mode: n.madeMode, mtime: n.mtime, ctime: n.ctime, ino: n.ino}
 	if n.mode != n.madeMode && c.chance() {
 		left.mode = n.mode
@@ -75,6 +79,7 @@ func (c *crash) outcome(n, parent *inode) *inode {
 	left.madeMode = left.mode
 	switch n.kind {
 	case KindFile:
+		c.left[n] = left
 		left.data = c.contents(n)
 		left.synced = bytes.Clone(left.data)
 	case KindLink:

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -85,6 +86,23 @@ func outcome(err error) string {
 	return err.Error()
 }
 
+func (s *script) share(from, to, size string, link bool) (string, error) {
+	f, err := s.fsys.OpenFile(from, os.O_RDONLY, 0)
+	if err != nil {
+		return "", err
+	}
+	defer s.close(f)
+	n, err := strconv.Atoi(size)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	way, err := Share(s.fsys, f, to, int64(n), link, func(int64) error { return nil })
+	if way == Reflinked { // whether it can depends on the disk under the test
+		way = Copied
+	}
+	return way.String(), err
+}
+
 func (s *script) path(cmd string, args []string) (string, error) {
 	name := filepath.Join(s.root, args[0])
 	switch cmd {
@@ -92,6 +110,10 @@ func (s *script) path(cmd string, args []string) (string, error) {
 		return "", s.fsys.MkdirAll(name, 0o755)
 	case "mv":
 		return "", s.fsys.Rename(name, filepath.Join(s.root, args[1]))
+	case "ln":
+		return "", s.fsys.(Sharer).Link(name, filepath.Join(s.root, args[1]))
+	case "share": // share a b 3: its first bytes; "share a b 3 link": by a second name where that goes
+		return s.share(name, filepath.Join(s.root, args[1]), args[2], len(args) > 3)
 	case "rm":
 		return "", s.fsys.Remove(name)
 	case "rmall":
