@@ -14,7 +14,7 @@ import (
 )
 
 // clone measures a clone over loopback http beside Git's of the same history over its own protocol through http-backend.
-func (b *bench) clone(source, imported string, times int) error {
+func (b *bench) clone(source, imported string, times int, files bool) error {
 	if source == "" || imported == "" {
 		return errors.New("clone takes -git and -oxy")
 	}
@@ -35,27 +35,43 @@ func (b *bench) clone(source, imported string, times int) error {
 			Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(source), "GIT_HTTP_EXPORT_ALL=1", "HOME=" + b.dir, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}).ServeHTTP(w, r)
 	}))
 	defer backend.Close()
-	var ours, theirs, bare measure.Series
-	one := func(s *measure.Series, tool measure.Tool, args ...string) func(int) error {
+	var ours, theirs, bare, fetch measure.Series
+	in := func(s *measure.Series, name string, run func(to string) (measure.Sample, error)) func(int) error {
 		return func(turn int) error {
-			to := filepath.Join(b.dir, fmt.Sprint(tool.Name, turn))
-			run, err := tool.Run(b.dir, append(args, to)...)
-			s.Add(run)
+			to := filepath.Join(b.dir, fmt.Sprint(name, turn))
+			sample, err := run(to)
+			s.Add(sample)
 			return errors.Join(err, os.RemoveAll(to))
 		}
 	}
 	gitURL := backend.URL + "/" + filepath.Base(source)
-	if err := measure.Alternate(times, one(&ours, b.oxy, "clone", s.url), one(&theirs, b.git, "clone", "-q", gitURL)); err != nil {
-		return err
+	sides := []func(int) error{
+		in(&fetch, "fetch", func(to string) (measure.Sample, error) {
+			if err := os.Mkdir(to, 0o777); err != nil {
+				return measure.Sample{}, err
+			}
+			return b.oxy.Sequence(to, []string{"init"}, []string{"remote", "add", "origin", s.url}, []string{"fetch"})
+		}),
+		in(&bare, "bare", func(to string) (measure.Sample, error) {
+			return b.git.Run(b.dir, "clone", "-q", "--bare", gitURL, to)
+		}),
 	}
-	if err := measure.Alternate(times, one(&bare, b.git, "clone", "-q", "--bare", gitURL)); err != nil {
+	if files {
+		sides = append(sides,
+			in(&ours, "oxy", func(to string) (measure.Sample, error) { return b.oxy.Run(b.dir, "clone", s.url, to) }),
+			in(&theirs, "git", func(to string) (measure.Sample, error) { return b.git.Run(b.dir, "clone", "-q", gitURL, to) }))
+	}
+	if err := measure.Alternate(times, sides...); err != nil {
 		return err
 	}
 	t := measure.NewTable("clone over loopback http", "median", "processor time of the client", "peak memory")
 	for _, r := range []struct {
 		name string
 		s    *measure.Series
-	}{{"oxy", &ours}, {"git, http-backend", &theirs}, {"git, http-backend, no working files", &bare}} {
+	}{{"oxy", &ours}, {"git, http-backend", &theirs}, {"oxy fetch into nothing", &fetch}, {"git clone --bare, http-backend", &bare}} {
+		if len(r.s.Walls) == 0 {
+			continue
+		}
 		t.Row(r.name, measure.Time(r.s.Median()), measure.Time(measure.Median(r.s.CPUs)), measure.Memory(r.s.Peak))
 	}
 	t.Print(os.Stdout)

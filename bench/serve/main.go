@@ -46,6 +46,7 @@ func run() error {
 	times := flags.Int("n", 5, "how often to measure")
 	source := flags.String("git", "", "of clone: a Git repository, bare; and with -oxy the same imported")
 	imported := flags.String("oxy", "", "of clone: the repository of oxy; of long: one that was kept")
+	files := flags.Bool("files", true, "of clone: with working files, and not only without")
 	keep := flags.Bool("keep", false, "leave the directories")
 	if err := flags.Parse(os.Args[2:]); err != nil {
 		return err
@@ -77,7 +78,7 @@ func run() error {
 	case "long":
 		return b.long(*changes, *times, *imported)
 	case "clone":
-		return b.clone(*source, *imported, *times)
+		return b.clone(*source, *imported, *times, *files)
 	}
 	return fmt.Errorf("there is no %s", os.Args[1])
 }

@@ -46,6 +46,7 @@ var below = map[string][]string{
 	// Not the product: the benchmarks know it as a binary only, these tests as text.
 	"bench": {"revlog"},
 	// But of a network that no machine has: that has to be modelled beneath the product's own code.
+	"bench/serve":   {"bench", "internal/repo", "internal/change"}, // two hundred clients in one process, beside a server that is the binary
 	"bench/bucket":  {"internal/bucket", "internal/s3", "internal/sync", "internal/change"},
 	"internal/lint": {},
 	// The definition that tests hold weave and repo to.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/sync"
 )
@@ -177,7 +178,7 @@ func (r *Repo) idsInOrder(nums []uint32) []change.ID {
 
 // idSet is the set of a state's changes by their ids.
 func (r *Repo) idSet(s uint32) (*sync.IDSet, error) {
-	set, err := r.setOf(s)
+	set, err := mended(r, func() (state.Set, error) { return r.setOf(s) })
 	if err != nil {
 		return nil, err
 	}
