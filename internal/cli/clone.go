@@ -20,6 +20,8 @@ func cloneCommand(a *app) *cobra.Command {
 		Long: `Copy the repository at ADDRESS into DIR, or into a directory of its name: all bookmarks and tags with their changes, and
 the working files of the bookmark that people are on there. It is known as origin afterwards, to pull from and push to.
 
+If it is cut off, the same command once more goes on with what came.
+
 ADDRESS is a path, ssh://host/path, host:path, http://host/, https://host/ or s3://bucket/prefix. Whatever the other side
 sends is checked; its settings and hooks never come along. Of a path the whole log is taken and proved: what is never written
 again is linked or shares its blocks where the disk can, the rest is copied. Subrepos are cloned along.`,

@@ -23,6 +23,8 @@ type Options struct {
 	Passphrase sign.Passphrase
 	// Err is where ssh-keygen asks a person to touch a hardware key; nil: nowhere.
 	Err io.Writer
+	// Batch is after how many bytes of a transfer what came of it stays, whatever becomes of the rest; 0: as it is good.
+	Batch int64
 }
 
 // Progress is shown while long work runs. Calls may come from many goroutines.
