@@ -132,6 +132,10 @@ var commands = []command{
 		_, err := r.Checkpoint()
 		return err
 	}},
+	{name: "checkpoint --sign", from: settled, prepare: withKey, run: func(_ context.Context, r *Repo) error {
+		_, _, err := r.SignCheckpoint(testKey)
+		return err
+	}},
 	{name: "mv", from: settled, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "a", "deep/er/a") }},
 	{name: "mv of a directory", from: settled, prepare: edited3, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "d", "e") }},
 	{name: "mv of what was moved", from: settled, prepare: func(t testing.TB, w *world) {
