@@ -293,3 +293,28 @@ func (r *Repo) lookInside(ctx context.Context, s *SubrepoStatus) error {
 	s.At, s.Bookmark, s.Files, s.Untracked, s.Conflicts, s.Inner = st.Base, st.Bookmark, st.Files, st.Untracked, len(st.Conflicts), st.Subrepos
 	return errors.Join(st.Problems...)
 }
+
+// notInside refuses a path that lies inside a subrepo: what is there is that one's.
+func (r *Repo) notInside(base StateRef, path string) error {
+	if !strings.Contains(path, "/") {
+		return nil
+	}
+	tree, err := r.tree(base.Num)
+	if err != nil {
+		return err
+	}
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		e, ok, err := tree.Get(path[:i])
+		if err != nil {
+			return err
+		}
+		if ok && e.Kind == change.Subrepo {
+			at := safepath.Quote(path[:i])
+			return &Error{Text: fmt.Sprintf("%s lies in the subrepo %s", safepath.Quote(path), at), Next: fmt.Sprintf("Work on it there: oxy -C %s", at)}
+		}
+	}
+	return nil
+}

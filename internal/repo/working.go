@@ -318,6 +318,9 @@ func (r *Repo) exists(path string) (bool, error) {
 // checkNamed refuses paths that a person named and that are neither here nor recorded: a slip of the pen.
 func (r *Repo) checkNamed(base StateRef, paths []string) error {
 	for _, p := range paths {
+		if err := r.notInside(base, p); err != nil {
+			return err
+		}
 		if there, err := r.exists(p); err != nil {
 			return readError(safepath.Quote(p), err)
 		} else if there {
