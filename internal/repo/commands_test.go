@@ -191,6 +191,23 @@ var commands = []command{
 		put(t, w.mem, "new", "unrecorded\n")
 		put(t, w.mem, "d/bin", binary5000+"more")
 	}},
+	{name: "subrepo add", from: settled, prepare: libBeside, run: addSub},
+	{name: "subrepo remove", from: settled, prepare: withSub, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.RemoveSubrepos(ctx, SubrepoOptions{Paths: []string{"sub"}})
+		return err
+	}},
+	{name: "subrepo update", from: settled, prepare: withSub, run: func(ctx context.Context, r *Repo) error {
+		done, err := r.UpdateSubrepos(ctx, SubrepoOptions{})
+		for i := range done {
+			err = errors.Join(err, done[i].Err)
+		}
+		return err
+	}},
+	{name: "subrepo update --newest", from: settled, prepare: withSub, late: true, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.PinNewest(ctx, SubrepoOptions{})
+		return err
+	}},
+	{name: "undo of a subrepo's adding", from: settled, prepare: withSub, run: undo},
 	{name: "reword", from: settled, run: func(ctx context.Context, r *Repo) error {
 		_, err := r.Reword(ctx, "main~1", RewriteOptions{Message: "said better"})
 		return err

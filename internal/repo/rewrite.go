@@ -359,10 +359,10 @@ const keyReplaces = "replaces"
 // order is the log from the first change that goes on: each new one where the old one stood, or as soon after as what it depends
 // on is there.
 func (w *rewriting) order() (out []uint32) {
-	waits := map[uint32]bool{} // of the log from there on, what is not placed yet
-	var rest []uint32
+	waits := make(map[uint32]bool, len(w.log.nums)) // of the log from there on, what is not placed yet
+	rest := make([]uint32, 0, len(w.log.nums))
 	for _, n := range slices.Backward(w.log.nums) {
-		if !slices.Contains(w.gone, n) {
+		if _, goes := slices.BinarySearch(w.gone, n); !goes {
 			rest = append(rest, n)
 			waits[n] = true
 			continue
@@ -395,7 +395,7 @@ func (w *rewriting) finish() (StateRef, error) {
 	if err != nil {
 		return StateRef{}, err
 	}
-	next, err := w.t.appendBeside(before, w.order())
+	next, err := w.t.appendInstead(before, w.order(), w.from, w.log.nums)
 	if err != nil {
 		return StateRef{}, err
 	}

@@ -237,6 +237,26 @@ func (t *tx) appendBeside(base StateRef, nums []uint32) (StateRef, error) {
 	return base, nil
 }
 
+// appendInstead adds changes to the log of a state as appendBeside does, knowing another state with that log and others in their
+// stead: of many the id is made from what is not the same.
+func (t *tx) appendInstead(base StateRef, nums []uint32, other StateRef, others []uint32) (StateRef, error) {
+	if len(nums) <= t.r.maxSteps {
+		return t.appendBeside(base, nums)
+	}
+	set, err := state.ParseSetHash(other.ID)
+	if err != nil {
+		return StateRef{}, err
+	}
+	has, had := setOfAll(nums), setOfAll(others)
+	for n := range had.Minus(has).All() {
+		set.Remove(t.idOf(n))
+	}
+	for n := range has.Minus(had).All() {
+		set.Add(t.idOf(n))
+	}
+	return t.putKnown(base, set.Bytes(), nums, true)
+}
+
 // appendStep adds a change to the log of a state, recorded on what comes before it.
 func (t *tx) appendStep(base StateRef, n uint32) (StateRef, error) {
 	set, err := state.ParseSetHash(base.ID)
@@ -247,16 +267,19 @@ func (t *tx) appendStep(base StateRef, n uint32) (StateRef, error) {
 }
 
 func (t *tx) putStep(base StateRef, set *state.SetHash, nums []uint32, beside bool) (next StateRef, err error) {
-	next.Len = base.Len + uint64(len(nums))
-	st := store.State{Parent: -1, Changes: nums, Pos: next.Len, Beside: beside}
-	if base.Num != NoState {
-		st.Parent = int64(base.Num)
-	}
 	for _, n := range nums {
 		set.Add(t.idOf(n))
 	}
-	next.ID = set.Bytes()
-	st.ID = next.ID
+	return t.putKnown(base, set.Bytes(), nums, beside)
+}
+
+// putKnown puts a step that leads to the state with an id.
+func (t *tx) putKnown(base StateRef, id [32]byte, nums []uint32, beside bool) (next StateRef, err error) {
+	st := store.State{Parent: -1, Changes: nums, Pos: base.Len + uint64(len(nums)), ID: id, Beside: beside}
+	if base.Num != NoState {
+		st.Parent = int64(base.Num)
+	}
+	next = StateRef{ID: id, Len: st.Pos}
 	next.Num, err = t.PutState(st)
 	return next, err
 }

@@ -39,12 +39,14 @@ func Mean(ds []time.Duration) time.Duration {
 // Series is one operation's runs.
 type Series struct {
 	Walls []time.Duration
+	CPUs  []time.Duration
 	Peak  int64 // the highest of all runs
 }
 
 // Add takes one more run.
 func (s *Series) Add(run Sample) {
 	s.Walls = append(s.Walls, run.Wall)
+	s.CPUs = append(s.CPUs, run.CPU)
 	s.Peak = max(s.Peak, run.Peak)
 }
 
