@@ -51,6 +51,9 @@ type weaveStretch struct {
 	at     state.Ref     // where it is stored anew
 
 	w *weave.Weave // with all of it
+
+	spaced  bool // its texts are spaced
+	textAgo int  // then: blocks since a text
 }
 
 // weavePacking packs the weaves of one file.
@@ -78,6 +81,9 @@ func packWeaves(p *state.WeavePacker, heads []state.Ref) error {
 	}
 	if err := w.thin(first); err != nil {
 		return err
+	}
+	for _, h := range heads {
+		w.of[h].fewerTexts()
 	}
 	if first.beginsWithSnapshot() {
 		if err := w.put(first); err != nil {

@@ -81,6 +81,39 @@ func (w *weavePacking) thin(latest *weaveStretch) error {
 	return nil
 }
 
+// textApart is how many records lie between two texts of a chain: who reads a weave gathers from changes what these brought.
+const textApart = 64
+
+// fewerTexts drops texts that lie close behind another: where trees are kept often, they would weigh more than all else.
+func (s *weaveStretch) fewerTexts() {
+	var chain []*weaveStretch
+	for t := s; t != nil && !t.spaced; t = t.below {
+		chain = append(chain, t)
+	}
+	for _, t := range slices.Backward(chain) {
+		ago := textApart // where a chain begins with records nothing lies behind
+		if t.below != nil {
+			ago = t.below.textAgo
+		}
+		var kept [][]byte
+		for _, b := range slices.Backward(t.blocks) {
+			switch {
+			case isSnapshot(b):
+				ago = 0
+			case b[0] != blockShown:
+				ago++
+			case ago < textApart:
+				continue
+			default:
+				ago = 0
+			}
+			kept = append(kept, b)
+		}
+		slices.Reverse(kept)
+		t.blocks, t.textAgo, t.spaced = kept, ago, true
+	}
+}
+
 // weave makes the weave of a stretch.
 func (s *weaveStretch) weave() error {
 	var chain [][]byte
