@@ -9,7 +9,7 @@ import (
 )
 
 // Changeset is a changelog's text, in its parts. The slices are parts of the text, and nothing is decoded to another
-// character set: Mercurial writes UTF-8, older or foreign tools wrote what they had.
+// character set: Mercurial writes UTF-8, older or foreign tools wrote what they had. Source: mercurial/changelog.py.
 type Changeset struct {
 	Manifest Node   // revision of the root manifest; NullNode: no files
 	User     []byte // name and address in any form, without line breaks
@@ -27,7 +27,8 @@ type Changeset struct {
 // Field is one of a changeset's further fields: "branch", "close", "source" and what extensions write.
 type Field struct{ Key, Value string }
 
-// ParseChangeset divides a changelog's text. An empty text is a changeset of nothing.
+// ParseChangeset divides a changelog's text. An empty text is a changeset of nothing. The error, for a text that ends too early or has no
+// node first, is ErrCorrupt.
 func ParseChangeset(text []byte) (c Changeset, err error) {
 	if len(text) == 0 {
 		return c, nil
@@ -63,7 +64,8 @@ func ParseChangeset(text []byte) (c Changeset, err error) {
 	return c, nil
 }
 
-// AppendChangeset appends the text of a changeset, byte for byte as Mercurial writes it.
+// AppendChangeset appends the text of a changeset, byte for byte as Mercurial writes it. Its error tells of a part that cannot be written:
+// a line break in the user, say. It does not strip the description.
 func AppendChangeset(dst []byte, c Changeset) ([]byte, error) {
 	for _, part := range [][]byte{c.User, c.Date, c.RawExtra} {
 		if bytes.IndexByte(part, '\n') >= 0 {
@@ -103,7 +105,7 @@ func (c *Changeset) Files() iter.Seq[[]byte] {
 }
 
 // Time is seconds since 1970, a fraction cut off, and how many seconds west of UTC the writer's clock was, 0 where that is no
-// number, as Mercurial reads it.
+// number, as Mercurial reads it. The error is of a date that does not begin with a number.
 func (c *Changeset) Time() (seconds int64, west int, err error) {
 	first, second, _ := bytes.Cut(c.Date, []byte{' '})
 	if seconds, err = strconv.ParseInt(string(first), 10, 64); err != nil {
@@ -122,7 +124,8 @@ func (c *Changeset) Time() (seconds int64, west int, err error) {
 // MaxFields bounds a changeset's further fields. Mercurial writes a handful.
 const MaxFields = 10_000
 
-// Extra are the changeset's further fields in the order written, which is that of their keys.
+// Extra are the changeset's further fields in the order written, which is that of their keys. ErrCorrupt: one has no key; ErrTooLarge: there are
+// more than MaxFields.
 func (c *Changeset) Extra() ([]Field, error) {
 	var fields []Field
 	for rest := c.RawExtra; len(rest) > 0; {
@@ -168,7 +171,7 @@ func EncodeExtra(fields []Field) []byte {
 	return b
 }
 
-// Branch is the named branch, "default" where none is written, and whether the changeset closes it.
+// Branch is the named branch, "default" where none is written, and whether the changeset closes it. Its error is that of Extra.
 func (c *Changeset) Branch() (name string, closes bool, err error) {
 	fields, err := c.Extra()
 	name = "default"

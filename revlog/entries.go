@@ -11,7 +11,8 @@ type entryBlock [blockEntries + 1]Entry
 var entryBlocks = sync.Pool{New: func() any { return new(entryBlock) }}
 
 // Entries calls fn for every revision in order with its entry, which is overwritten by the next. It ends with the first
-// error, of an entry or of fn. An index that is not in memory is read piece by piece.
+// error: an *Error of an entry that contradicts itself or could not be read, or what fn returned. An index that is not in memory is
+// read piece by piece.
 func (l *Log) Entries(fn func(rev Rev, e *Entry) error) error {
 	if l.version != version1 || l.inline {
 		var e Entry

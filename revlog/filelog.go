@@ -14,7 +14,7 @@ var metaMarker = []byte{1, '\n'}
 // tombstones may hold a reason.
 const MaxMeta = 64 << 10
 
-// Meta is the metadata of a file revision.
+// Meta is the metadata of a file revision. Source: mercurial/filelog.py and utils/storageutil.py.
 type Meta struct {
 	// CopySource is the path in the repository that the file was copied or renamed from, empty if it was not; CopyNode the
 	// file revision it had there.
@@ -27,7 +27,8 @@ type Meta struct {
 	Other []Field
 }
 
-// SplitFile divides a file revision's text into its metadata and the file's contents, which is a part of text.
+// SplitFile divides a file revision's text into its metadata and the file's contents, which is a part of text. ErrCorrupt: the metadata does
+// not end within MaxMeta bytes, or has a line that is none.
 func SplitFile(text []byte) (m Meta, contents []byte, err error) {
 	if !bytes.HasPrefix(text, metaMarker) {
 		return m, text, nil
@@ -67,7 +68,8 @@ func (m *Meta) set(key, value string) (err error) {
 	return nil
 }
 
-// JoinFile appends to dst a file revision's text of metadata and contents, byte for byte as Mercurial has it.
+// JoinFile appends to dst a file revision's text of metadata and contents, byte for byte as Mercurial has it. Its error tells of a key or
+// value that cannot be written.
 func JoinFile(dst []byte, m Meta, contents []byte) ([]byte, error) {
 	fields := slices.Clone(m.Other)
 	if m.CopySource != "" {

@@ -18,7 +18,7 @@ const (
 	indexPage  = 4 << 10
 	pagesAhead = 16
 	// streamSize is how much is read at once when all of it goes by.
-	streamSize = 128 << 10
+	streamSize = 256 << 10
 	// maxPooledIndex is what is kept for the next index to be read into, bytes.
 	maxPooledIndex = 16 << 20
 )
@@ -259,9 +259,9 @@ func (x *indexFile) stream(entry int, fn func(b []byte) error) error {
 		buf = new([]byte)
 	}
 	defer indexBuffers.Put(buf)
-	size := streamSize / entry * entry
-	*buf = reserve((*buf)[:0], size)
 	end := x.size / int64(entry) * int64(entry)
+	size := int(min(streamSize/int64(entry)*int64(entry), end))
+	*buf = reserve((*buf)[:0], size)
 	for at := int64(0); at < end; {
 		piece, err := x.piece((*buf)[:min(int64(size), end-at)], at)
 		if err == nil {

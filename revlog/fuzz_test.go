@@ -55,6 +55,17 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		defer l.Close()
+		next := Rev(0)
+		whole := l.Entries(func(rev Rev, e *Entry) error {
+			if alone, err := l.Entry(rev); rev != next || err != nil || alone != *e {
+				t.Fatalf("entry %d of all is %+v of revision %d, alone %+v, %v", next, e, rev, alone, err)
+			}
+			next++
+			return nil
+		})
+		if _, err := l.Entry(next); int(next) < l.Len() && (whole == nil || err == nil || whole.Error() != err.Error()) {
+			t.Fatalf("all entries end at %d of %d with %v, that one has %v", next, l.Len(), whole, err)
+		}
 		r := l.Reader()
 		defer r.Close()
 		for rev := range Rev(min(l.Len(), 64)) {

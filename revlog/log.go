@@ -68,7 +68,9 @@ type Log struct {
 }
 
 // Open opens the revlog whose index is at path, which ends in ".i". The error of a missing file works with
-// errors.Is(err, fs.ErrNotExist); a file of no bytes is a revlog of no revisions.
+// errors.Is(err, fs.ErrNotExist); a file of no bytes is a revlog of no revisions. All errors are *Error: ErrUnsupported for a version or feature
+// that is not known, ErrCorrupt for a header, docket or inline index that contradicts itself, ErrTooLarge for an inline index above 4 GiB.
+// Source: "hg help internals.revlogs".
 func Open(path string, opts *Options) (*Log, error) {
 	l := &Log{path: path, fs: osFS{}, maxText: defaultMaxText, cache: defaultCache}
 	if opts != nil {
@@ -233,7 +235,8 @@ func (l *Log) inRange(rev Rev) error {
 	return nil
 }
 
-// Entry reads what the index says of a revision.
+// Entry reads what the index says of a revision. Its errors, and those of the methods that follow, are *Error: ErrUnknown for a revision
+// that there is not, ErrCorrupt for an entry that contradicts itself, or the file system's.
 func (l *Log) Entry(rev Rev) (e Entry, err error) {
 	err = l.entry(rev, &e)
 	return e, err
@@ -290,7 +293,7 @@ func (l *Log) parentV0(rev Rev, node Node) (Rev, error) {
 	return p, nil
 }
 
-// Node is a revision's id; NullNode for Null.
+// Node is a revision's id; NullNode for Null. Errors as of Entry.
 func (l *Log) Node(rev Rev) (Node, error) {
 	if rev == Null {
 		return NullNode, nil
@@ -315,7 +318,7 @@ func (l *Log) nodeAt(rev Rev) Node {
 	}
 }
 
-// Parents are the revisions that a revision was made from, Null where there is none.
+// Parents are the revisions that a revision was made from, Null where there is none. Errors as of Entry.
 func (l *Log) Parents(rev Rev) (p1, p2 Rev, err error) {
 	if rev == Null {
 		return Null, Null, nil
@@ -325,7 +328,7 @@ func (l *Log) Parents(rev Rev) (p1, p2 Rev, err error) {
 	return e.P1, e.P2, err
 }
 
-// Base is the revision that the chunk of rev is a delta against, Null if the chunk is the whole text.
+// Base is the revision that the chunk of rev is a delta against, Null if the chunk is the whole text. Errors as of Entry.
 func (l *Log) Base(rev Rev) (Rev, error) {
 	var e Entry
 	if err := l.entry(rev, &e); err != nil {
@@ -346,7 +349,8 @@ func (l *Log) base(rev Rev, e *Entry) Rev {
 	}
 }
 
-// Chain appends to dst the revisions whose chunks make up a text, the one that holds a whole text first, rev last.
+// Chain appends to dst the revisions whose chunks make up a text, the one that holds a whole text first, rev last. Errors as of Entry, of any
+// revision of the chain; it ends, since bases lie before what builds on them.
 func (l *Log) Chain(dst []Rev, rev Rev) ([]Rev, error) {
 	from := len(dst)
 	var e Entry

@@ -19,7 +19,7 @@ type ManifestEntry struct {
 // MaxManifestLine bounds a line of a manifest, bytes: paths end at 4 KiB on all systems, and Mercurial stores no longer ones.
 const MaxManifestLine = 64 << 10
 
-// Manifest reads the lines of a manifest's text, flat or tree, in order. Use it as
+// Manifest reads the lines of a manifest's text, flat or tree, in order. (Source: mercurial/manifest.py.) Use it as
 //
 //	m := revlog.Manifest{Text: text}
 //	for m.Next() { ... m.Entry ... }
@@ -71,7 +71,7 @@ func (m *Manifest) Next() bool {
 	return true
 }
 
-// Err is what ended the reading before the end of the text.
+// Err is what ended the reading before the end of the text: ErrCorrupt, with the line. nil at the end.
 func (m *Manifest) Err() error { return m.err }
 
 // decodeHex reads 40 digits of lower case, the only one that Mercurial writes.
@@ -98,7 +98,8 @@ func unhexLower(c byte) byte {
 	return 255
 }
 
-// AppendManifest appends a manifest's line to its text. Lines must be appended in the order of their paths.
+// AppendManifest appends a manifest's line to its text. Lines must be appended in the order of their paths. Its error tells of a path or flag
+// that cannot stand there.
 func AppendManifest(dst []byte, e ManifestEntry) ([]byte, error) {
 	if len(e.Path) == 0 || len(e.Path) > MaxManifestLine-64 || bytes.ContainsAny(e.Path, "\n\r\x00") {
 		return dst, fmt.Errorf("path %q cannot stand in a manifest", e.Path)

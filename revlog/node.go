@@ -21,7 +21,7 @@ var NullNode Node
 // String is the node in 40 hexadecimal digits.
 func (n Node) String() string { return hex.EncodeToString(n[:]) }
 
-// ParseNode reads 40 hexadecimal digits of either case.
+// ParseNode reads 40 hexadecimal digits of either case. Its error says what else there is.
 func ParseNode(s string) (n Node, err error) {
 	if len(s) != 2*len(n) {
 		return n, fmt.Errorf("node id %q: %d characters, want %d", s, len(s), 2*len(n))

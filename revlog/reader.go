@@ -83,7 +83,8 @@ func (r *Reader) Close() {
 
 // Text returns the text of a revision, checked against its node. It is valid until the next call and not to be changed. Of a
 // revision whose text is not there the error is ErrCensored or ErrExternal; of one whose history was cut (ellipsis) the
-// text is returned unchecked.
+// text is returned unchecked. All errors are *Error that name the revision whose entry or chunk is at fault, perhaps one that this is built
+// on: ErrUnknown, ErrCorrupt, ErrHash, ErrUnsupported for a flag or compression, ErrTooLarge, or the file system's.
 func (r *Reader) Text(rev Rev) ([]byte, error) {
 	if rev == Null {
 		return nil, nil
@@ -102,7 +103,7 @@ func (r *Reader) Text(rev Rev) ([]byte, error) {
 }
 
 // Raw returns what is stored of a revision: its text, or the tombstone or pointer that stands for it, as Log.Entry's flags
-// say. A text that the node is the hash of is checked.
+// say. A text that the node is the hash of is checked. Errors as of Text, but for ErrCensored and ErrExternal.
 func (r *Reader) Raw(rev Rev) ([]byte, error) {
 	if rev == Null {
 		return nil, nil
@@ -350,7 +351,7 @@ func (r *Reader) slot(keep *cachedText, size int) *cachedText {
 	return oldest
 }
 
-// Text is the text of a revision as a slice of the caller's own: see Reader.Text, which is the way to read many.
+// Text is the text of a revision as a slice of the caller's own, with the errors of Reader.Text, which is the way to read many.
 func (l *Log) Text(rev Rev) ([]byte, error) {
 	r := l.Reader()
 	defer r.Close()
@@ -362,7 +363,7 @@ func (l *Log) Text(rev Rev) ([]byte, error) {
 }
 
 // Texts calls fn for each revision from from to before to, in storage order, with its entry and its raw text, checked as
-// Raw does. Both are overwritten by the next. It ends with the first error, of a revision or of fn.
+// Raw does. Both are overwritten by the next. It ends with the first error, that of Raw for a revision or what fn returned.
 func (r *Reader) Texts(from, to Rev, fn func(rev Rev, e *Entry, raw []byte) error) error {
 	if from < 0 || int(to) > r.log.n {
 		return &Error{r.log.path, Null, fmt.Errorf("%w: revisions %d to %d of %d", ErrUnknown, from, to, r.log.n)}

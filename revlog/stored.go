@@ -19,7 +19,7 @@ const (
 )
 
 // Chunk returns what the chunk of a revision holds, decompressed: a whole text if Log.Base is Null, else a delta. It is valid
-// until the next call. Nothing is checked but that it decompresses.
+// until the next call. Nothing is checked but that it decompresses: ErrCorrupt, ErrUnsupported or ErrTooLarge in an *Error.
 func (r *Reader) Chunk(rev Rev) ([]byte, error) {
 	var e Entry
 	if err := r.log.entry(rev, &e); err != nil {

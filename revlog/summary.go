@@ -28,7 +28,8 @@ type Summary struct {
 	Torn         int            `json:"torn"`          // bytes after the last entry
 }
 
-// Summary reads the index and the first byte of every chunk. It checks no text: see Verify.
+// Summary reads the index and the first byte of every chunk. It checks no text: see Verify. Errors as of Log.Entries, and ErrCorrupt for a chunk
+// beyond the file.
 func (l *Log) Summary() (Summary, error) {
 	s := Summary{
 		Path: l.path, Version: l.version, Inline: l.inline, GeneralDelta: l.generalDelta, Revisions: l.n, Torn: l.torn,
@@ -141,7 +142,7 @@ func (s Summary) Print(w io.Writer) error {
 }
 
 // WriteIndex writes a line for each revision: number, node, parents, link, base of its delta (the same number for a whole
-// text), offset, length stored, length of the text, flags in hexadecimal.
+// text), offset, length stored and length of the text in bytes, flags in hexadecimal. Errors are those of Entries and of w.
 func (l *Log) WriteIndex(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "   rev                                     node      p1      p2    link   delta     offset   stored     text flags")

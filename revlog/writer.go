@@ -59,7 +59,8 @@ type Writer struct {
 }
 
 // OpenWriter opens a revlog for appending, or begins one where none is: an inline one with general delta, unless opts say
-// otherwise. Version 0 and the experimental versions are only read.
+// otherwise. Version 0 and the experimental versions are only read: ErrUnsupported. Other errors are those of Open and Entry, or ErrCorrupt where
+// fewer revisions are there than WriterOptions.Keep.
 func OpenWriter(path string, opts *WriterOptions) (*Writer, error) {
 	w := &Writer{path: path, fs: osFS{}, children: map[Rev][]Rev{}, revs: map[Node]Rev{}}
 	if opts != nil {
@@ -226,7 +227,8 @@ func (w *Writer) Rev(node Node) (Rev, bool) {
 func (w *Writer) Text(rev Rev) ([]byte, error) { return w.reader.Text(rev) }
 
 // Append adds a text with its parents and the changeset that brings it, and returns its revision and node. A text that is
-// there already with the same parents is not added again.
+// there already with the same parents is not added again. ErrUnknown: a parent is not there; ErrTooLarge: see WriterOptions.MaxText. What
+// Flush failed with once, all that follows fails with.
 func (w *Writer) Append(text []byte, p1, p2, link Rev) (Rev, Node, error) {
 	if err := w.exist(p1, p2); err != nil {
 		return Null, NullNode, err
@@ -237,7 +239,7 @@ func (w *Writer) Append(text []byte, p1, p2, link Rev) (Rev, Node, error) {
 }
 
 // AppendRaw adds what is stored for a revision whose node is not the hash of that: a tombstone or pointer, with the flag
-// that says so. Without such a flag the node must be the hash.
+// that says so. Without such a flag the node must be the hash: ErrHash. Other errors as of Append.
 func (w *Writer) AppendRaw(raw []byte, node Node, p1, p2, link Rev, flags Flags) (Rev, error) {
 	if err := w.failed; err != nil {
 		return Null, err

@@ -16,12 +16,13 @@ import (
 )
 
 const (
-	packSize    = 16 << 20
+	packSize    = 2300 << 10 // what eight packs of eight packs come to, and more
+	pieceSize   = 16 << 20
 	segmentSize = 256 << 10
 	prefix      = "team"
 )
 
-// history is a bucket as years of pushes leave it: packs of 16 MiB, in segments of 256 KiB.
+// history is a bucket as years of pushes leave it: packs of a little over 2 MiB, in segments of 256 KiB.
 type history struct {
 	t     *testing.T
 	rnd   *rand.Rand
@@ -131,20 +132,15 @@ func (h *history) pack(n int, real bool) int {
 	if !real {
 		o.hole = int64(size)
 	}
-	// One object, where oxy makes several of 16 MiB: packs end a little after that.
-	if total := o.hole + int64(len(o.data)); total > packSize {
-		h.split(p.Key, o)
-	} else {
-		h.s.objects[fmt.Sprintf("%s/packs/%s/0", prefix, p.Key)] = o
-	}
+	h.split(p.Key, o)
 	return n
 }
 
 // split puts an object down in pieces.
 func (h *history) split(key bucket.Key, o object) {
 	total := o.hole + int64(len(o.data))
-	for i, at := 0, int64(0); at < total; i, at = i+1, at+packSize {
-		end := min(at+packSize, total)
+	for i, at := 0, int64(0); at < total; i, at = i+1, at+pieceSize {
+		end := min(at+pieceSize, total)
 		part := object{modified: o.modified, hole: max(min(o.hole, end)-at, 0)}
 		part.data = o.data[max(at, o.hole)-o.hole : max(end, o.hole)-o.hole]
 		h.s.objects[fmt.Sprintf("%s/packs/%s/%d", prefix, key, i)] = part

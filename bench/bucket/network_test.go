@@ -17,10 +17,12 @@ import (
 // What a way to a store in the same part of the world is like: what a request takes before its first byte, half of it always and half by chance, and how much a
 // person's way carries. A store of Amazon's answers a GET in 20 to 60 ms and a PUT in 40 to 120.
 const (
-	getTime   = 40 * time.Millisecond
-	putTime   = 80 * time.Millisecond
-	listTime  = 100 * time.Millisecond
-	bandwidth = 12_500_000 // bytes a second: 100 Mbit/s
+	getTime  = 40 * time.Millisecond
+	putTime  = 80 * time.Millisecond
+	listTime = 100 * time.Millisecond // a page of 1 000
+	// deleteTime is for a thousand objects
+	deleteTime = 500 * time.Millisecond
+	bandwidth  = 12_500_000 // bytes a second: 100 Mbit/s
 )
 
 // storage is what all share. Of old packs only the tables are kept: nobody reads the rest, or is told so.
@@ -153,13 +155,18 @@ func (w *way) put(ctx context.Context, key string, body []byte, condition func(o
 	return info, nil
 }
 
-func (w *way) Delete(ctx context.Context, key string) error {
-	w.takes(ctx, putTime/2, headers)
-	w.count("", headers, headers)
-	w.s.mu.Lock()
-	defer w.s.mu.Unlock()
-	delete(w.s.objects, key)
-	return nil
+func (w *way) Delete(ctx context.Context, keys ...string) error {
+	for ; len(keys) > 0 && ctx.Err() == nil; keys = keys[min(len(keys), 1000):] {
+		some := keys[:min(len(keys), 1000)]
+		w.takes(ctx, deleteTime, headers+100*len(some))
+		w.count("", headers, headers+100*len(some))
+		w.s.mu.Lock()
+		for _, key := range some {
+			delete(w.s.objects, key)
+		}
+		w.s.mu.Unlock()
+	}
+	return ctx.Err()
 }
 
 func (w *way) List(ctx context.Context, prefix string) (out []s3.Listed, err error) {

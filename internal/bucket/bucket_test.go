@@ -154,7 +154,7 @@ func (w *world) garbage() (n int) {
 
 // TestStories pushes and fetches at random: what comes is what was pushed, and packs stay few.
 func TestStories(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(4) {
 		w := newWorld(t, seed)
 		names := []string{"main", "a", "b", "v1"}
 		for range 150 {
@@ -282,10 +282,52 @@ func TestStoreWithoutConditions(t *testing.T) {
 	w := newWorld(t, 5)
 	w.c.store = &careless{w.m}
 	_, err := w.c.push(context.Background(), pushOne{sync.Bookmark, "main", w.fresh(1), false})
-	if !errors.Is(err, errNoConditions) {
+	if !errors.Is(err, ErrNoConditions) {
 		t.Error(err)
 	}
 	if _, ok := w.m.objects["project/root"]; ok {
 		t.Error("and has a root")
+	}
+}
+
+// TestMergePolicy replays many pushes of all sizes on roots alone: packs stay few, and a byte is not written often.
+func TestMergePolicy(t *testing.T) {
+	for name, size := range map[string]func(*rand.Rand) uint64{
+		"small":  func(r *rand.Rand) uint64 { return 200 + r.Uint64N(2000) },
+		"mixed":  func(r *rand.Rand) uint64 { return 100 << r.Uint64N(18) },
+		"turns":  func(r *rand.Rand) uint64 { return []uint64{300, 3 << 20}[r.Uint64N(2)] },
+		"medium": func(r *rand.Rand) uint64 { return 300_000 + r.Uint64N(1<<20) },
+	} {
+		rnd := rand.New(rand.NewPCG(1, 1))
+		r := &Root{}
+		pushed, written, most, large := uint64(0), uint64(0), 0, uint64(0)
+		for range 12_000 {
+			n := size(rnd)
+			pushed += n
+			r.Packs = append(r.Packs, Pack{Data: n})
+			for {
+				from, to, ok := r.mergeRun()
+				if !ok {
+					break
+				}
+				sum := uint64(0)
+				for _, p := range r.Packs[from:to] {
+					sum += p.Data
+				}
+				written += sum
+				large = max(large, sum)
+				r.Packs = slices.Replace(r.Packs, from, to, Pack{Data: sum})
+			}
+			most = max(most, len(r.Packs))
+		}
+		bound := int(pushed/lastStep) + mostInRun*3
+		bound = min(bound, manyPacks+mostInRun)
+		if most > bound {
+			t.Errorf("%s: %d packs, and %d are due", name, most, bound)
+		}
+		if written > 5*pushed || large > 2*largestRun {
+			t.Errorf("%s: %d bytes pushed, %d written, up to %d at once", name, pushed, written, large)
+		}
+		t.Logf("%s: %d MB, at most %d packs, each byte merged %.1f times, up to %d KB at once", name, pushed>>20, most, float64(written)/float64(pushed), large>>10)
 	}
 }

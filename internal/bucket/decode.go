@@ -1,17 +1,6 @@
 package bucket
 
-import (
-	"encoding/binary"
-	"errors"
-	"fmt"
-)
-
-// ErrMalformed: what lies in the bucket is not what oxy writes there.
-var ErrMalformed = errors.New("what is in the bucket cannot be read")
-
-func malformed(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
-}
+import "encoding/binary"
 
 // fields takes fields off the front. After the first that is not there everything reads as zero and bad is set.
 type fields struct {

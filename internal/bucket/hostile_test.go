@@ -162,7 +162,7 @@ func TestSlowPush(t *testing.T) {
 	lost := &racing{slow: &slow{w.m, w}}
 	w.c.store = lost
 	_, err := w.c.push(context.Background(), pushOne{sync.Bookmark, "main", append(slices.Clone(log), w.fresh(1)...), false})
-	if !errors.Is(err, errSlow) {
+	if !errors.Is(err, ErrSlow) {
 		t.Errorf("%v", err)
 	}
 	w.c.store = w.m

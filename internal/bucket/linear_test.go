@@ -17,7 +17,7 @@ import (
 	"github.com/oxy-vcs/oxy/internal/sync"
 )
 
-var histories = flag.Int("histories", 200, "how many histories of racing pushers are checked")
+var histories = flag.Int("histories", 100, "how many histories of racing pushers are checked")
 
 // act is what a client did: a look at both bookmarks, or a push of some of them.
 type act struct {

@@ -14,19 +14,43 @@ const (
 	// runLength is how many packs of a step make one of the next; mostInRun how many there may be where sizes alternate.
 	runLength = 8
 	mostInRun = 32
-	// longestRun bounds one merge where others failed before it.
+	// longestRun and largestRun bound one merge, which somebody waits for who pushed a line, perhaps over a thin wire.
 	longestRun = 64
-	// firstStep and lastStep are below which sizes packs are merged: what one pusher has to read and write in a merge stays below 8 of the last.
+	largestRun = 16 << 20
+	// firstStep and lastStep are below which sizes packs are merged.
 	firstStep = 32 << 10
-	lastStep  = 16 << 20
+	lastStep  = 2 << 20
+	// manyPacks is from how many on larger ones are merged too: a root of them all would be the larger burden.
+	manyPacks = 4096
 	// fuseBelow is up to which size neighbouring segments become one: more is compressed better, and is what a reader of half of it reads for nothing.
 	fuseBelow = 256 << 10
 )
 
+// within finds how much of a run is merged at once: at least two.
+func (r *Root) within(begin, end int) int {
+	from, sum := end, uint64(0)
+	for from > begin && end-from < longestRun {
+		sum += r.Packs[from-1].Data
+		if sum > largestRun && end-from >= 2 {
+			break
+		}
+		from--
+	}
+	return from
+}
+
+func (r *Root) lastStep() uint64 {
+	last := uint64(lastStep)
+	for n := len(r.Packs); n > manyPacks; n /= 8 {
+		last *= 8
+	}
+	return last
+}
+
 // mergeRun finds the packs that are to become one: from and beyond, or false.
 func (r *Root) mergeRun() (from, to int, ok bool) {
 	below := uint64(0)
-	for bound := uint64(firstStep); bound <= lastStep; bound *= 8 {
+	for bound, last := uint64(firstStep), r.lastStep(); bound <= last; bound *= 8 {
 		end := len(r.Packs)
 		for end > 0 {
 			begin := end
@@ -37,7 +61,7 @@ func (r *Root) mergeRun() (from, to int, ok bool) {
 				}
 			}
 			if counts >= runLength && (below > 0 || counts%runLength == 0) || below > 0 && end-begin >= mostInRun {
-				return max(begin, end-longestRun), end, true
+				return r.within(begin, end), end, true
 			}
 			end = min(begin, end-1)
 		}
@@ -79,7 +103,7 @@ func (b *Remote) merge(ctx context.Context, from, to int) error {
 	at := b.root
 	for try := range swaps {
 		if at.date.Sub(w.last) > packAge {
-			return errSlow
+			return ErrSlow
 		}
 		i := slices.IndexFunc(at.Packs, func(o Pack) bool { return o.Key == old[0].Key })
 		if i < 0 {
@@ -109,7 +133,7 @@ func (b *Remote) merge(ctx context.Context, from, to int) error {
 			return err
 		}
 	}
-	return errBusy
+	return ErrBusy
 }
 
 // copyPacks writes the segments of packs one after the other, small neighbours fused.

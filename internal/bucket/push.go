@@ -20,14 +20,6 @@ const (
 	packAge = 12 * time.Hour
 )
 
-// ErrUncertain: the way to the store failed while the root was written, and nobody knows whether it was.
-var ErrUncertain = errors.New("the way to the bucket failed, and it is not known whether the push was taken")
-
-var (
-	errBusy = errors.New("too many push to it at the same time")
-	errSlow = errors.New("the push took longer than half a day between its parts")
-)
-
 // pushed is a push whose pack lies in the store.
 type pushed struct {
 	pack    Pack
@@ -80,7 +72,7 @@ func (b *Remote) commit(ctx context.Context, p *pushed) ([]sync.Answer, error) {
 	at := b.root
 	for try := range swaps {
 		if at.date.Sub(p.last) > packAge {
-			return nil, errSlow
+			return nil, ErrSlow
 		}
 		next, answers, err := b.apply(ctx, at, p, try > 0)
 		if err != nil {
@@ -113,7 +105,7 @@ func (b *Remote) commit(ctx context.Context, p *pushed) ([]sync.Answer, error) {
 		}
 		at = root
 	}
-	return nil, errBusy
+	return nil, ErrBusy
 }
 
 // yield waits a little before the next try, a while longer each time: whoever lost together would else lose together again.
@@ -157,7 +149,10 @@ func (b *Remote) apply(ctx context.Context, at *rooted, p *pushed, again bool) (
 	if slices.ContainsFunc(next.Packs, func(o Pack) bool { return o.Key == p.pack.Key }) {
 		return nil, nil, errors.New("a name was moved, and moved back, while it was pushed: try again")
 	}
-	if len(next.Packs) >= maxPacks || len(next.Names) > maxNames {
+	if len(next.Packs) >= maxPacks {
+		return nil, nil, errTooManyPacks
+	}
+	if len(next.Names) > maxNames {
 		return nil, nil, errTooManyNames
 	}
 	pack := p.pack

@@ -20,9 +20,6 @@ const (
 	readStep    = 64 << 10
 )
 
-// errDropped: the reader was slower than a day, or the bucket lost something.
-var errDropped = errors.New("a pack that it names is not there: if it was merged meanwhile, trying again helps")
-
 // extent is a stretch of a pack.
 type extent struct {
 	key       Key
@@ -94,7 +91,7 @@ func (b *Remote) ahead(ctx context.Context, pieces []piece) *ahead {
 			wg.Go(func() {
 				data, _, err := b.store.Range(a.ctx, p.key, p.from, p.n)
 				if errors.Is(err, s3.ErrNotFound) {
-					err = errDropped
+					err = ErrDropped
 				}
 				c <- answer{data, err}
 			})

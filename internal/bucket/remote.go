@@ -142,13 +142,13 @@ func (b *Remote) lacking(ctx context.Context, names []*Name, haves map[[32]byte]
 	for i, n := range names {
 		from[i] = made{n.Generation, n.State}
 	}
-	stop := func(s [32]byte) bool { return haves[s] }
-	if len(haves) > 0 {
-		return b.walk(ctx, b.root.Root, from, stop, b.tables)
+	ahead := 1
+	if len(haves) == 0 {
+		ahead = tablesAtOnce
 	}
-	all := b.tablesBackward(ctx, b.root.Root)
-	defer all.close()
-	return b.walk(ctx, b.root.Root, from, stop, all)
+	tables := b.tablesBackward(b.root.Root, ahead)
+	defer tables.close()
+	return b.walk(ctx, b.root.Root, from, func(s [32]byte) bool { return haves[s] }, tables)
 }
 
 func setOf(states [][32]byte) map[[32]byte]bool {

@@ -17,7 +17,7 @@ type Store interface {
 	Put(ctx context.Context, key string, body []byte) (s3.Info, error)
 	// PutIf writes an object if it is still the one of an ETag, or if it is not there where that is "".
 	PutIf(ctx context.Context, key string, body []byte, etag string) (s3.Info, error)
-	Delete(ctx context.Context, key string) error
+	Delete(ctx context.Context, keys ...string) error
 	List(ctx context.Context, prefix string) ([]s3.Listed, error)
 }
 
@@ -42,7 +42,7 @@ func (b *Remote) readRoot(ctx context.Context) (*rooted, error) {
 		return nil, err
 	}
 	if info.ETag == "" {
-		return nil, errors.New("the store gives no ETag, without which bookmarks cannot be moved safely")
+		return nil, errNoETag
 	}
 	return &rooted{r, info.ETag, info.Date}, nil
 }
@@ -63,10 +63,6 @@ func (b *Remote) swap(ctx context.Context, old *rooted, next *Root) (*rooted, er
 	return &rooted{next, info.ETag, info.Date}, nil
 }
 
-var errTooManyNames = errors.New("there are too many bookmarks and tags for one bucket")
-
-var errNoConditions = errors.New("the store overwrites objects even if it is told not to: two pushes at once would lose one of them there")
-
 // probe tries, before a bucket's first root, whether the store keeps to conditions: one that passes over them would lose pushes in silence.
 func (b *Remote) probe(ctx context.Context) error {
 	for i, etag := range []string{"", "", `"00000000000000000000000000000000"`} {
@@ -76,7 +72,7 @@ func (b *Remote) probe(ctx context.Context) error {
 		case err != nil:
 			return err
 		case i > 0: // the first may find nothing there
-			return errNoConditions
+			return ErrNoConditions
 		}
 	}
 	return nil

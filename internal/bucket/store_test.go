@@ -141,11 +141,14 @@ func (m *memory) PutIf(ctx context.Context, key string, body []byte, etag string
 	return info, err
 }
 
-func (m *memory) Delete(ctx context.Context, key string) error {
-	return m.do(ctx, "DELETE "+key, func() error {
-		delete(m.objects, key)
-		return nil
-	})
+func (m *memory) Delete(ctx context.Context, keys ...string) (err error) {
+	for _, key := range keys {
+		err = errors.Join(err, m.do(ctx, "DELETE "+key, func() error {
+			delete(m.objects, key)
+			return nil
+		}))
+	}
+	return err
 }
 
 func (m *memory) List(ctx context.Context, prefix string) (out []s3.Listed, err error) {

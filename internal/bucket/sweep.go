@@ -2,11 +2,9 @@ package bucket
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
-	gosync "sync"
 	"time"
 
 	"github.com/oxy-vcs/oxy/internal/s3"
@@ -18,8 +16,7 @@ const (
 	sweepTime  = 30 * time.Second
 	// garbageAge is how long after its last piece, and after it was first seen in no root, a pack is deleted: pushes under way are given up before, and
 	// readers have that long.
-	garbageAge    = 24 * time.Hour
-	deletesAtOnce = 16
+	garbageAge = 24 * time.Hour
 )
 
 // sweep deletes packs that no root needs: of pushes that were cut or lost a race, and those that were merged. It first has the root written anew, by
@@ -54,7 +51,7 @@ func (b *Remote) sweep(ctx context.Context) error {
 	if _, err := b.store.Put(ctx, b.prefix+"garbage", garbage.encode()); err != nil {
 		return err
 	}
-	return b.deleteAll(ctx, doomed)
+	return b.store.Delete(ctx, doomed...)
 }
 
 // unused is a pack that the root does not name.
@@ -127,27 +124,4 @@ func judgeGarbage(found map[Key]*unused, before garbage, now time.Time) (after g
 	after.sort()
 	slices.Sort(doomed)
 	return after, doomed
-}
-
-func (b *Remote) deleteAll(ctx context.Context, names []string) error {
-	var wg gosync.WaitGroup
-	var mu gosync.Mutex
-	var failed error
-	slots := make(chan struct{}, deletesAtOnce)
-	for _, name := range names {
-		if ctx.Err() != nil {
-			break
-		}
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			if err := b.store.Delete(ctx, name); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				failed = errors.Join(failed, err)
-			}
-		})
-	}
-	wg.Wait()
-	return failed
 }

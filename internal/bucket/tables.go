@@ -59,30 +59,37 @@ func readTable(r io.Reader, p *Pack) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// tablesBackward reads the tables of all packs from the last to the first, some ahead: one after the other, a clone would wait for each.
+// tablesAtOnce is how many tables are asked for side by side.
+const tablesAtOnce = 32
+
+// tablesBackward reads tables from the last pack to the first, some ahead and more the further it goes: one after the other, who has been away for long would
+// wait for each.
 type tablesBackward struct {
-	a    *ahead
-	left []*Pack
+	b     *Remote
+	left  []*Pack // that were not asked for
+	asked []*Pack
+	a     *ahead // of those
+	batch int
 }
 
-func (b *Remote) tablesBackward(ctx context.Context, r *Root) *tablesBackward {
-	t := &tablesBackward{}
-	var extents []extent
+func (b *Remote) tablesBackward(r *Root, batch int) *tablesBackward {
+	t := &tablesBackward{b: b, batch: batch}
 	for i := range slices.Backward(r.Packs) {
 		if p := &r.Packs[i]; p.Inline == nil {
 			t.left = append(t.left, p)
-			extents = append(extents, extent{p.Key, p.Data, p.Table})
 		}
 	}
-	t.a = b.ahead(ctx, b.pieces(extents))
 	return t
 }
 
-func (t *tablesBackward) read(_ context.Context, p *Pack) (Table, error) {
+func (t *tablesBackward) read(ctx context.Context, p *Pack) (Table, error) {
 	data := p.Inline
 	for data == nil {
-		next := t.left[0]
-		t.left = t.left[1:]
+		if len(t.asked) == 0 {
+			t.ask(ctx, p)
+		}
+		next := t.asked[0]
+		t.asked = t.asked[1:]
 		read, err := readTable(t.a, next)
 		if err != nil {
 			return nil, err
@@ -94,4 +101,24 @@ func (t *tablesBackward) read(_ context.Context, p *Pack) (Table, error) {
 	return DecodeTable(data, p.Data, p.From, p.To)
 }
 
-func (t *tablesBackward) close() { t.a.close() }
+// ask begins to read the tables of a pack, and of some before it.
+func (t *tablesBackward) ask(ctx context.Context, p *Pack) {
+	t.close()
+	for t.left[0] != p {
+		t.left = t.left[1:]
+	}
+	n := min(t.batch, len(t.left))
+	t.asked, t.left = t.left[:n], t.left[n:]
+	t.batch = min(2*t.batch, tablesAtOnce)
+	var extents []extent
+	for _, p := range t.asked {
+		extents = append(extents, extent{p.Key, p.Data, p.Table})
+	}
+	t.a = t.b.ahead(ctx, t.b.pieces(extents))
+}
+
+func (t *tablesBackward) close() {
+	if t.a != nil {
+		t.a.close()
+	}
+}

@@ -142,8 +142,8 @@ func AppendHunks(b []byte, hunks []Hunk) []byte {
 	return b
 }
 
-func appendHunk(b []byte, h *Hunk) []byte {
-	var flags byte
+// hunkFlags is the byte that says what a hunk has.
+func hunkFlags(h *Hunk) (flags byte) {
 	set := func(on bool, bit byte) {
 		if on {
 			flags |= bit
@@ -155,7 +155,11 @@ func appendHunk(b []byte, h *Hunk) []byte {
 	set(len(h.Res) > 0, hunkRestores)
 	set(len(h.Solves) > 0, hunkSolves)
 	set(h.Gains, hunkGains)
-	b = append(b, flags)
+	return flags
+}
+
+func appendHunk(b []byte, h *Hunk) []byte {
+	b = append(b, hunkFlags(h))
 	b = appendPos(b, h.L)
 	b = appendPos(b, h.R)
 	if h.InsLen > 0 {

@@ -42,6 +42,7 @@ stays where it is.`,
 			if dash >= 0 {
 				return a.checkoutFiles(rev, args)
 			}
+			from := a.standing()
 			done, err := r.Checkout(a.interruptible(), args[0])
 			if err != nil {
 				if _, no := a.repo.ResolveState(args[0]); no != nil && a.isFile(args[0]) {
@@ -50,9 +51,9 @@ stays where it is.`,
 				return notRecording(err)
 			}
 			if a.json {
-				return a.printJSON(newCheckout(done))
+				return a.thenFollow(from, a.printJSON(newCheckout(done)))
 			}
-			return a.arrived(done, args[0])
+			return a.thenFollow(from, a.arrived(done, args[0]))
 		},
 	}
 	c.Flags().StringVarP(&rev, "revision", "r", "", "bring the files as `REV` has them")

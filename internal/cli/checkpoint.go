@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/hex"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -9,12 +10,18 @@ import (
 )
 
 func checkpointCommand(a *app) *cobra.Command {
+	var signs bool
+	var key string
 	c := &cobra.Command{
 		Use:   "checkpoint",
 		Short: "Keep the tree of the current state, so that it is read at once later",
 		Long: `Keep the tree of the current state. oxy does so by itself now and then; a checkpoint where you know that you will
-come back to makes that faster. It changes nothing of the history.`,
+come back to makes that faster. It changes nothing of the history.
+
+With --sign you also vouch for what the state's tree is, with the key of oxy sign: who trusts you can begin there without the history
+before. oxy checkpoint verify tells who signed, and proves that the tree is what was signed.`,
 		Example: `  oxy checkpoint
+  oxy checkpoint --sign
   oxy checkpoint list
   oxy checkpoint drop 1a2b3c4d5e6f`,
 		Args: groupOrNothing,
@@ -22,6 +29,9 @@ come back to makes that faster. It changes nothing of the history.`,
 			r, err := a.open()
 			if err != nil {
 				return err
+			}
+			if signs || key != "" {
+				return a.signCheckpoint(r, key)
 			}
 			s, err := r.Checkpoint()
 			if err != nil {
@@ -33,6 +43,9 @@ come back to makes that faster. It changes nothing of the history.`,
 			return a.out.printf("Kept the state after %s.\n", plural(int(s.Len), "change"))
 		},
 	}
+	c.Flags().BoolVar(&signs, "sign", false, "sign what the state's tree is")
+	c.Flags().StringVar(&key, "key", "", "sign with the key in `FILE`")
+	c.AddCommand(verifyCheckpointCommand(a))
 	c.AddCommand(&cobra.Command{
 		Use:     "list",
 		Short:   "List the states that are kept",
@@ -50,8 +63,16 @@ come back to makes that faster. It changes nothing of the history.`,
 			if a.json {
 				return a.printJSON(newStates(states))
 			}
+			signed, err := r.SignedCheckpoints()
+			if err != nil {
+				return err
+			}
 			for _, s := range states {
-				if err := a.out.printf("%s  %s\n", hex.EncodeToString(s.ID[:6]), plural(int(s.Len), "change")); err != nil {
+				mark := ""
+				if slices.ContainsFunc(signed, func(c repo.SignedCheckpoint) bool { return c.State == s.ID }) {
+					mark = "  signed"
+				}
+				if err := a.out.printf("%s  %s%s\n", hex.EncodeToString(s.ID[:6]), plural(int(s.Len), "change"), mark); err != nil {
 					return err
 				}
 			}

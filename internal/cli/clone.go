@@ -13,15 +13,18 @@ import (
 
 func cloneCommand(a *app) *cobra.Command {
 	var opt repo.SyncOptions
+	var alone bool
 	c := &cobra.Command{
 		Use:   "clone ADDRESS [DIR]",
 		Short: "Copy a repository, with all its history, into a new directory",
 		Long: `Copy the repository at ADDRESS into DIR, or into a directory of its name: all bookmarks and tags with their changes, and
 the working files of the bookmark that people are on there. It is known as origin afterwards, to pull from and push to.
 
+If it is cut off, the same command once more goes on with what came.
+
 ADDRESS is a path, ssh://host/path, host:path, http://host/, https://host/ or s3://bucket/prefix. Whatever the other side
 sends is checked; its settings and hooks never come along. Of a path the whole log is taken and proved: what is never written
-again is linked or shares its blocks where the disk can, the rest is copied.`,
+again is linked or shares its blocks where the disk can, the rest is copied. Subrepos are cloned along.`,
 		Example: `  oxy clone ../project
   oxy clone ssh://build@example.org/srv/project
   oxy clone -b stable https://example.org/project here
@@ -50,8 +53,12 @@ again is linked or shares its blocks where the disk can, the rest is copied.`,
 			if a.repo, res, err = repo.Clone(a.interruptible(), args[0], join(dir, to), a.options(), opt); err != nil {
 				return err
 			}
+			none := a.standing()
+			if !alone {
+				none = repo.StateRef{Num: repo.NoState}
+			}
 			if a.json {
-				return a.printJSON(jsonClone{newFetch(&res.FetchResult, false), res.Root, res.Bookmark, newState(res.State), res.Written, res.Way})
+				return a.thenFollow(none, a.printJSON(jsonClone{newFetch(&res.FetchResult, false), res.Root, res.Bookmark, newState(res.State), res.Written, res.Way}))
 			}
 			way := res.Way
 			if way != "" {
@@ -63,10 +70,11 @@ again is linked or shares its blocks where the disk can, the rest is copied.`,
 			if res.State.Num == repo.NoState {
 				return a.out.printf("Nothing was recorded there yet.\n")
 			}
-			return a.out.printf("%s is current, %s written.\n", appendQuoted(nil, res.Bookmark), plural(res.Written, "file"))
+			return a.thenFollow(none, a.out.printf("%s is current, %s written.\n", appendQuoted(nil, res.Bookmark), plural(res.Written, "file")))
 		},
 	}
 	c.Flags().StringVarP(&opt.Bookmark, "bookmark", "b", "", "check out `NAME`, not the bookmark that people are on there")
+	c.Flags().BoolVar(&alone, "no-subrepos", false, "leave out the repositories that are pinned in it")
 	return c
 }
 

@@ -27,6 +27,7 @@ it, a key and a value set it, nothing lists all; get, set, unset and list say th
   http.helper, http.ca    a program that gives what servers want to see, as Git's credential helpers; a file of certificates
                           to trust beside the system's. Only your own count
   remote.NAME.token       what to show to a server over http
+  gc.auto                 how many MiB must lie unpacked for oxy to pack by itself, in the background; or off (OXY_GC_AUTO comes first)
   receive.current         a push from elsewhere to the bookmark that is current here: refuse, update (the working files
                           follow) or detach (they stay, and no bookmark is current any more)
   remote.NAME.endpoint    where a bucket's store is, and remote.NAME.region, if its address does not say so

@@ -33,6 +33,12 @@ func usage(verb, format string, args ...any) error {
 	return &repo.Error{Text: fmt.Sprintf(format, args...), Next: "See what it takes with: oxy help " + verb}
 }
 
+// saidByRepo tells an error of the work from one of the output: a broken pipe may be the way to another repository, too.
+func saidByRepo(err error) bool {
+	_, ok := errors.AsType[*repo.Error](err)
+	return ok
+}
+
 // report tells a person what went wrong, in a line, and what to do next, in another.
 func (a *app) report(err error) int {
 	switch {
@@ -40,12 +46,16 @@ func (a *app) report(err error) int {
 		return exitDone
 	case err == errNo:
 		return exitNo
-	case errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, syscall.EPIPE) && !saidByRepo(err):
 		return exitDone // the reader has seen enough
 	case err == errInterrupted:
 		a.complain("interrupted", "")
 		return exitInterrupted
 	case errors.Is(err, context.Canceled):
+		if e, ok := errors.AsType[*repo.Error](err); ok && e.Next != "" {
+			a.complain("interrupted", e.Next)
+			return exitInterrupted
+		}
 		a.complain("interrupted; nothing was recorded", "")
 		return exitInterrupted
 	}

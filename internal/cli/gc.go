@@ -16,6 +16,7 @@ const gcMemory = 192 << 20
 func gcCommand(a *app) *cobra.Command {
 	var opt repo.GCOptions
 	var keep count
+	var auto bool
 	c := &cobra.Command{
 		Use:   "gc",
 		Short: "Pack the repository, and drop what nothing leads to",
@@ -25,6 +26,10 @@ point it leaves the repository whole, and who reads meanwhile is not disturbed.
 What no bookmark, tag, checkpoint and working copy has, and no kept operation could bring back, is dropped: changes that were
 unrecorded or replaced, contents that were discarded. Kept are the operations of the last 90 days; with --keep-ops the last N, with
 --prune only the last one: then there is nothing to undo any more. With --keep-all nothing is dropped.
+
+Once 32 MiB and a third of the repository lie unpacked, the command that recorded the last of it starts this in the background when it
+ends, with the lowest priority. It then drops nothing and gives way to whoever would write. The setting gc.auto says how
+many MiB, or off.
 
 What is packed well stays as it is until a quarter of the repository is new; --anew packs all of it again, like beside like.`,
 		Example: `  oxy gc
@@ -37,6 +42,11 @@ What is packed well stays as it is until a quarter of the repository is new; --a
 				return err
 			}
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(gcMemory))
+			if auto {
+				lowerPriority()
+				_, err := r.AutoGC(a.interruptible())
+				return err
+			}
 			began := a.now()
 			opt.KeepOps = int(keep)
 			res, err := r.GC(a.interruptible(), opt)
@@ -54,7 +64,9 @@ What is packed well stays as it is until a quarter of the repository is new; --a
 	c.Flags().BoolVar(&opt.KeepAll, "keep-all", false, "drop nothing")
 	c.Flags().BoolVar(&opt.Anew, "anew", false, "pack again what is packed already")
 	c.Flags().BoolVar(&opt.DryRun, "dry-run", false, "only say what would be dropped")
-	c.MarkFlagsMutuallyExclusive("keep-ops", "prune", "keep-all")
+	c.Flags().BoolVar(&auto, "auto", false, "as commands start it by themselves: drop nothing, give way to whoever would write, say nothing")
+	c.MarkFlagsMutuallyExclusive("keep-ops", "prune", "keep-all", "auto")
+	c.MarkFlagsMutuallyExclusive("dry-run", "auto")
 	return c
 }
 

@@ -158,6 +158,7 @@ func (a *app) finish(err error) error {
 	if flushed := a.out.Close(); err == nil {
 		err = flushed
 	}
+	a.packLater()
 	if a.repo != nil && !a.env.Exits {
 		if closed := a.repo.Close(); err == nil {
 			err = closed

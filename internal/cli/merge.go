@@ -30,14 +30,15 @@ moved a directory and the other added files beneath its old path, merge says so,
 			if err != nil {
 				return err
 			}
+			from := a.standing()
 			res, err := r.Merge(a.interruptible(), args[0], opt)
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.mergeJSON(res, opt)
+				return a.thenFollow(from, a.mergeJSON(res, opt))
 			}
-			return a.merged(res, opt, args[0])
+			return a.thenFollow(from, a.merged(res, opt, args[0]))
 		},
 	}
 	c.Flags().BoolVar(&opt.DryRun, "dry-run", false, "only say what would come")

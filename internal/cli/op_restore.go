@@ -23,20 +23,21 @@ files do not differ, and never overwritten.`,
 			if err != nil {
 				return err
 			}
+			from := a.standing()
 			done, err := r.Restore(a.interruptible(), n)
 			if err != nil {
 				return notRecording(err)
 			}
 			if a.json {
-				return a.printJSON(struct {
+				return a.thenFollow(from, a.printJSON(struct {
 					Operation uint32 `json:"operation"`
 					jsonCheckout
-				}{n, newCheckout(done)})
+				}{n, newCheckout(done)}))
 			}
 			if err := a.out.printf("Everything is as after operation #%d; oxy undo takes that back.\n", n); err != nil {
 				return err
 			}
-			return a.arrived(done, "@")
+			return a.thenFollow(from, a.arrived(done, "@"))
 		},
 	}
 }

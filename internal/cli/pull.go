@@ -37,17 +37,18 @@ With --change a single change comes, with what it builds on and nothing else.`,
 				return err
 			}
 			opt.Messages = a.stdio.Err
+			from := a.standing()
 			res, err := r.Pull(a.interruptible(), opt)
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.pullJSON(res, opt.DryRun)
+				return a.thenFollow(from, a.pullJSON(res, opt.DryRun))
 			}
 			if opt.DryRun {
 				return a.fetched(&res.FetchResult, true, true)
 			}
-			return a.pulled(res)
+			return a.thenFollow(from, a.pulled(res))
 		},
 	}
 	c.Flags().BoolVar(&opt.DryRun, "dry-run", false, "only say which changes would come, and how many bytes")

@@ -81,7 +81,7 @@ There is no staging area: oxy commit records everything that changed.`,
 		depsCommand(a), dependentsCommand(a), whereCommand(a), compareCommand(a), conflictsCommand(a))
 	add(groupRecord, commitCommand(a), amendCommand(a), rewordCommand(a), squashCommand(a), splitCommand(a), signCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
 	add(groupUnite, mergeCommand(a), pickCommand(a), resolveCommand(a))
-	add(groupShare, cloneCommand(a), pullCommand(a), pushCommand(a), fetchCommand(a), remoteCommand(a), bundleCommand(a), serveCommand(a), accessCommand(a))
+	add(groupShare, cloneCommand(a), pullCommand(a), pushCommand(a), fetchCommand(a), remoteCommand(a), subrepoCommand(a), bundleCommand(a), serveCommand(a), accessCommand(a))
 	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
 	add(groupUndo, discardCommand(a), unrecordCommand(a), rollbackCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
 	add(groupSelf, gcCommand(a), duCommand(a), upgradeCommand(a), fsckCommand(a), verifyCommand(a), debugCommand(a), versionCommand(a))

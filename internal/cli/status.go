@@ -19,6 +19,7 @@ func statusCommand(a *app) *cobra.Command {
 		Long: `Show which files differ from what is recorded. Commit would record all of them.
 
 M modified   A added   D removed   R moved   T another type   ? new   ! ignored   C in conflict
+S a subrepo in which something changed, or that stands elsewhere than it is pinned
 N a repository of its own, * a socket, pipe or device: neither is recorded`,
 		Example: `  oxy status
   oxy status --short src
@@ -136,6 +137,11 @@ func (a *app) statusShort(s *repo.Status) error {
 	}
 	b = a.appendRows(b, "", repo.Untracked, a.colours().Green, s.Untracked)
 	b = a.appendRows(b, "", repo.Ignored, a.colours().Dim, s.Ignored)
+	for i := range s.Subrepos {
+		if !s.Subrepos[i].Clean() {
+			b = a.appendRow(b, "", statusRow{letter: 'S', colour: a.colours().Yellow, path: s.Subrepos[i].Path})
+		}
+	}
 	b = a.appendRows(b, "", repo.Nested, a.colours().Dim, s.Nested)
 	b = a.appendRows(b, "", repo.Special, a.colours().Dim, s.Special)
 	_, err := a.out.Write(b)
@@ -191,6 +197,11 @@ func (a *app) statusLong(s *repo.Status) error {
 		b = a.appendRows(b, "  ", repo.Nested, p.Dim, s.Nested)
 		b = a.appendRows(b, "  ", repo.Special, p.Dim, s.Special)
 	}
+	subs := a.appendSubrepos(nil, "  ", "", s.Subrepos, false)
+	if len(subs) > 0 {
+		section("Subrepos (commit leaves them as they are; oxy subrepo update --here pins them where they stand):")
+		b = append(b, subs...)
+	}
 	switch {
 	case len(s.Conflicts) > 0:
 		b = append(append(b, '\n'), nextForConflicts(s.Conflicts)...)
@@ -202,6 +213,8 @@ func (a *app) statusLong(s *repo.Status) error {
 		}
 	case s.Empty:
 		b = append(b, "Nothing is here to record.\n"...)
+	case len(subs) > 0:
+		b = append(b, "\nNothing else changed since.\n"...)
 	default:
 		b = append(b, "Nothing changed since.\n"...)
 	}
@@ -213,23 +226,24 @@ func (a *app) statusLong(s *repo.Status) error {
 }
 
 type jsonStatus struct {
-	Bookmark  *string        `json:"bookmark"`
-	Base      jsonState      `json:"base"`
-	Empty     bool           `json:"empty"`
-	Files     []jsonFile     `json:"files"`
-	Untracked []jsonPath     `json:"untracked"`
-	Ignored   []jsonPath     `json:"ignored"`
-	Nested    []jsonPath     `json:"nested"`
-	Special   []jsonPath     `json:"special"`
-	Problems  []string       `json:"problems"`
-	Conflicts []jsonConflict `json:"conflicts"`
+	Bookmark  *string             `json:"bookmark"`
+	Base      jsonState           `json:"base"`
+	Empty     bool                `json:"empty"`
+	Files     []jsonFile          `json:"files"`
+	Untracked []jsonPath          `json:"untracked"`
+	Ignored   []jsonPath          `json:"ignored"`
+	Nested    []jsonPath          `json:"nested"`
+	Special   []jsonPath          `json:"special"`
+	Problems  []string            `json:"problems"`
+	Conflicts []jsonConflict      `json:"conflicts"`
+	Subrepos  []jsonSubrepoStatus `json:"subrepos"`
 }
 
 func (a *app) statusJSON(s *repo.Status) error {
 	j := jsonStatus{
 		Base: newState(s.Base), Empty: s.Empty, Files: newFiles(s.Files), Untracked: newJSONPaths(s.Untracked),
 		Ignored: newJSONPaths(s.Ignored), Nested: newJSONPaths(s.Nested), Special: newJSONPaths(s.Special),
-		Problems: make([]string, len(s.Problems)),
+		Problems: make([]string, len(s.Problems)), Subrepos: newSubrepos(s.Subrepos),
 	}
 	if s.Bookmark != "" {
 		j.Bookmark = &s.Bookmark

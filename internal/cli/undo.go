@@ -21,14 +21,15 @@ stay.`,
 			if err != nil {
 				return err
 			}
+			from := a.standing()
 			op, err := r.Undo(a.interruptible())
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(newOp(op))
+				return a.thenFollow(from, a.printJSON(newOp(op)))
 			}
-			return a.out.printf("Undid: %s (%s)\n", words(op.Command), ui.Ago(op.Time, a.now()))
+			return a.thenFollow(from, a.out.printf("Undid: %s (%s)\n", words(op.Command), ui.Ago(op.Time, a.now())))
 		},
 	}
 }
@@ -48,14 +49,15 @@ are never overwritten.`,
 			if err != nil {
 				return err
 			}
+			from := a.standing()
 			op, err := r.Redo(a.interruptible())
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(newOp(op))
+				return a.thenFollow(from, a.printJSON(newOp(op)))
 			}
-			return a.out.printf("Redid: %s (%s)\n", words(op.Command), ui.Ago(op.Time, a.now()))
+			return a.thenFollow(from, a.out.printf("Redid: %s (%s)\n", words(op.Command), ui.Ago(op.Time, a.now())))
 		},
 	}
 }

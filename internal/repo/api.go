@@ -23,6 +23,8 @@ type Options struct {
 	Passphrase sign.Passphrase
 	// Err is where ssh-keygen asks a person to touch a hardware key; nil: nowhere.
 	Err io.Writer
+	// Batch is after how many bytes of a transfer what came of it stays, whatever becomes of the rest; 0: as it is good.
+	Batch int64
 }
 
 // Progress is shown while long work runs. Calls may come from many goroutines.
@@ -110,6 +112,7 @@ type Status struct {
 	Ignored   []string
 	Nested    []string
 	Special   []string
+	Subrepos  []SubrepoStatus
 	Problems  []error // what could not be read
 	Conflicts []Conflict
 }
@@ -204,6 +207,8 @@ type CommitOptions struct {
 	// Large is told before a sudden size is recorded: a file above 100 MiB by its path and bytes, or more than 20 000 new
 	// files at once by their number, the path "". An error from it ends the commit. Nil: a warning in the result.
 	Large func(path string, files int, bytes int64) error
+
+	pins []pinEdit // record these, and nothing of what the disk has
 }
 
 // CommitResult is what was recorded.

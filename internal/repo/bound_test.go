@@ -94,7 +94,7 @@ func TestTreesWrittenAnewKeepTheStateBefore(t *testing.T) {
 		check(t, err)
 		tx.view.Bookmarks = nil
 		tx.view.Base = -1
-		next, err := r.compact(tx.view, tx.old)
+		next, err := r.compact(nil, tx.view, tx.old)
 		check(t, err)
 		r.blocks = next
 		if _, ok, err := next.Root(before); err != nil || !ok {

@@ -269,7 +269,15 @@ func (t *tx) checkoutFiles(ctx context.Context, s StateRef, paths []string) (*Ch
 	p := &plan{r: r, state: s.Num, entries: map[string]state.Entry{}}
 	for _, path := range paths {
 		n := len(p.plan)
-		err := tree.Walk(path, p.write)
+		err := tree.Walk(path, func(e *state.Entry) error {
+			if e.Kind != change.Subrepo {
+				return p.write(e)
+			}
+			if e.Path == path {
+				return &Error{Text: safepath.Quote(path) + " is a subrepo: its pin is no file", Next: "To take it to where it is pinned: oxy subrepo update " + safepath.Quote(path)}
+			}
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ func (r *Repo) Checkpoint() (StateRef, error) {
 			return err
 		}
 		if v.Base < 0 {
-			return &Error{Text: "there is nothing to keep yet: no change was recorded", Next: "Record one with: oxy commit -m MESSAGE"}
+			return errNothingToKeep
 		}
 		if _, err := r.tree(baseOf(v)); err != nil {
 			return err

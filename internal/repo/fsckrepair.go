@@ -22,7 +22,9 @@ func (r *Repo) Repair(ctx context.Context) ([]Repaired, error) {
 	did := func(what string, err error) { done = append(done, Repaired{what, err}) }
 	states, made := 0, 0
 	var treesErr error
-	err := r.store.Rederive(waitForLock, func() (hint []byte, err error) {
+	wait, waited := r.waits()
+	defer waited()
+	err := r.store.Rederive(wait, func() (hint []byte, err error) {
 		states, made, hint, treesErr = r.renewAllTrees(ctx)
 		return hint, nil
 	})

@@ -21,6 +21,12 @@ type GCResult struct {
 // GC packs the repository, and drops what nothing that it keeps leads to. Commands that read meanwhile are not disturbed, those
 // that write wait.
 func (r *Repo) GC(ctx context.Context, o GCOptions) (*GCResult, error) {
+	wait, waited := r.waits()
+	defer waited()
+	return r.gc(ctx, o, wait)
+}
+
+func (r *Repo) gc(ctx context.Context, o GCOptions, wait func(tries int) bool) (*GCResult, error) {
 	before, err := r.diskUse()
 	if err != nil {
 		return nil, fileError("look at the repository", err)
@@ -46,7 +52,7 @@ func (r *Repo) GC(ctx context.Context, o GCOptions) (*GCResult, error) {
 	done := r.opt.Timings.Phase("pack")
 	shown := int64(-1)
 	packed, err := r.store.Repack(ctx, store.RepackOptions{
-		Wait:  waitForLock,
+		Wait:  wait,
 		Order: r.contentOrder,
 		Anew:  o.Anew,
 		Keep:  keep,
@@ -58,7 +64,7 @@ func (r *Repo) GC(ctx context.Context, o GCOptions) (*GCResult, error) {
 			r.opt.Progress.Add(n - shown)
 			shown = n
 		},
-		Publish: r.packTrees,
+		Publish: func() ([]byte, error) { return r.packTrees(ctx) },
 	})
 	if shown >= 0 {
 		r.opt.Progress.End()
@@ -85,7 +91,7 @@ func (r *Repo) GC(ctx context.Context, o GCOptions) (*GCResult, error) {
 }
 
 // packTrees writes the trees anew without what is out of use. They are derived: whatever fails, they stay as they are.
-func (r *Repo) packTrees() ([]byte, error) {
+func (r *Repo) packTrees(ctx context.Context) ([]byte, error) {
 	old := r.store.Hint()
 	if r.blocks != nil { // perhaps of an earlier hint
 		_ = r.blocks.Close()
@@ -95,21 +101,23 @@ func (r *Repo) packTrees() ([]byte, error) {
 	if err != nil || r.stale {
 		return old, nil
 	}
-	if h, err := state.DecodeHint(old); err != nil || h.Size <= h.Live+h.Live/packSlack {
-		return old, nil
-	}
 	size := b.Size()
 	v, err := r.store.View()
 	if err != nil {
 		return old, nil
 	}
-	next, err := r.compact(v)
+	next, err := r.compact(func(p *state.WeavePacker, heads []state.Ref) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return packWeaves(p, heads)
+	}, v)
 	if err != nil {
 		return old, nil
 	}
 	r.blocks = next
 	h, err := next.Flush()
-	if err == nil && h.Size < size {
+	if err == nil && h.Size < size-size/packSlack {
 		return h.Encode(), nil
 	}
 	_ = next.Close()
@@ -118,7 +126,7 @@ func (r *Repo) packTrees() ([]byte, error) {
 	return old, nil
 }
 
-// packSlack is what share of the trees' file out of use is let alone.
+// packSlack is what share of the trees' file must be gained.
 const packSlack = 16
 
 // diskUse sums the lengths of the repository's files.

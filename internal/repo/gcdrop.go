@@ -220,7 +220,7 @@ func (r *Repo) keepKept(k *store.Keep, v *store.View, keep func(change.Hash)) er
 	for key, b := range v.Kept {
 		switch {
 		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded, key == keptForeign:
-		case key == keptGitRefs && len(b) == len(change.Hash{}):
+		case (key == keptGitRefs || key == keptCheckpoints) && len(b) == len(change.Hash{}):
 			keep(change.Hash(b))
 		case strings.HasPrefix(key, trackPrefix) && len(b) == 4 && binary.BigEndian.Uint32(b) < uint32(len(k.States)):
 			k.States[binary.BigEndian.Uint32(b)] = true
@@ -293,7 +293,9 @@ func (r *Repo) afterDropping(ctx context.Context) error {
 		_ = r.manifest.Close()
 		r.manifest = nil
 	}
-	err := r.store.Rederive(waitForLock, func() ([]byte, error) {
+	wait, waited := r.waits()
+	defer waited()
+	err := r.store.Rederive(wait, func() ([]byte, error) {
 		_, _, hint, err := r.renewAllTrees(ctx)
 		if err != nil {
 			return nil, nil // each is made when it is asked for

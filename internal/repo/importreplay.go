@@ -173,7 +173,7 @@ func (p *Replay) tidy() error {
 		}
 	}
 	p.next++
-	next, err := p.r.blocks.Compact(keep, p.next)
+	next, err := p.r.blocks.Compact(keep, p.next, nil)
 	if err != nil {
 		return err
 	}

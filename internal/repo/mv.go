@@ -51,6 +51,9 @@ func (t *tx) move(from, to string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.refuseSubrepos(base, from, "moved"); err != nil {
+		return err
+	}
 	tracked, err := r.trackedUnder(base, from)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/sync"
@@ -21,6 +22,8 @@ type SyncOptions struct {
 	Force    bool      // of a push: lose what the other side has beyond
 	DryRun   bool      // say what would move, and move nothing
 	Messages io.Writer // where ssh may speak
+
+	pin *Pin // of a clone: where it shall stand
 }
 
 // Seen is a bookmark or tag of a remote that was seen at another state than before.
@@ -85,9 +88,20 @@ func (r *Repo) fetch(ctx context.Context, l *link, dry bool, names []string) (*F
 		f.res.Remote = l.shown
 	}
 	if err := f.run(wants); err != nil {
-		return nil, nil, linkError(l.shown, err)
+		return nil, nil, f.cutError(linkError(l.shown, err))
+	}
+	if !dry {
+		r.finish(unfinishedFetch)
 	}
 	return f.res, refs, nil
+}
+
+// cutError says of a transfer that was cut that it can go on.
+func (f *fetching) cutError(err error) error {
+	if f.kept == 0 || !wasCut(err) {
+		return err
+	}
+	return &Error{Text: cutText(err), Next: fmt.Sprintf("%d changes came before, and need not come again: run the same command once more.", f.kept), Err: err}
 }
 
 // choose takes the names that are asked for out of a remote's list.
@@ -112,11 +126,12 @@ func choose(refs []sync.Ref, names []string) ([]sync.Ref, error) {
 
 // fetching is one fetch under way.
 type fetching struct {
-	ctx context.Context
-	r   *Repo
-	l   *link
-	dry bool
-	res *FetchResult
+	ctx  context.Context
+	r    *Repo
+	l    *link
+	dry  bool
+	res  *FetchResult
+	kept int // changes that came of what was cut then
 }
 
 // as is the name under which a remote's bookmarks are tracked. Those of an address without a name are not.
@@ -124,10 +139,6 @@ func (f *fetching) as() string { return f.l.name }
 
 func (f *fetching) run(wants []sync.Ref) error {
 	r := f.r
-	v, err := r.view()
-	if err != nil {
-		return err
-	}
 	q := &sync.Request{Verb: sync.Fetch, DryRun: f.dry}
 	var here []*sync.Update // what is here already, and only has to be seen
 	for _, ref := range wants {
@@ -138,6 +149,14 @@ func (f *fetching) run(wants []sync.Ref) error {
 			continue
 		}
 		q.Wants = append(q.Wants, ref)
+	}
+	var err error
+	if q.Wants, err = f.resume(q.Wants); err != nil {
+		return err
+	}
+	v, err := r.view()
+	if err != nil {
+		return err
 	}
 	got := &received{}
 	if len(q.Wants) > 0 {
@@ -158,6 +177,19 @@ func (f *fetching) run(wants []sync.Ref) error {
 		}
 	}
 	return nil
+}
+
+// resume asks for the first of some names change by change where much of it may have come already, before a cut. It gives the
+// others.
+func (f *fetching) resume(wants []sync.Ref) ([]sync.Ref, error) {
+	i := slices.IndexFunc(wants, func(ref sync.Ref) bool { return ref.Len > smallLog })
+	if f.dry || i < 0 || !f.r.isUnfinished(unfinishedFetch) {
+		return wants, nil
+	}
+	if err := f.negotiate(wants[i]); err != nil {
+		return nil, err
+	}
+	return slices.Delete(wants, i, i+1), nil
 }
 
 func (f *fetching) count(got *received) {
@@ -184,7 +216,11 @@ func (f *fetching) ask(q *sync.Request) (got *received, err error) {
 		f.r.opt.Progress.Begin("Receiving", 0, true)
 		defer f.r.opt.Progress.End()
 		in.Progress = f.r.opt.Progress.Add
-		got, err = f.r.receive(f.ctx, in)
+		got = &received{most: max(len(q.Wants), 1), dry: q.DryRun, before: func() error { return f.r.beginUnfinished(unfinishedFetch, "") }}
+		err := f.r.receiveAlong(f.ctx, in, got)
+		if err != nil {
+			f.kept += got.came
+		}
 		return err
 	})
 	return got, err
@@ -323,6 +359,10 @@ func (f *fetching) negotiate(ref sync.Ref) error {
 		return err
 	}
 	ours, theirs, err := f.l.apart(f.ctx, r, base, ref)
+	if errors.Is(err, sync.ErrTooDifferent) {
+		base = StateRef{Num: NoState} // then it is all of them
+		ours, theirs, err = f.l.apart(f.ctx, r, base, ref)
+	}
 	if err != nil {
 		return err
 	}

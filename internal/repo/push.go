@@ -55,10 +55,55 @@ func (r *Repo) Push(ctx context.Context, opt SyncOptions) (*PushResult, error) {
 	if opt.DryRun {
 		return p.res, p.preview()
 	}
-	if err := p.send(); err != nil {
+	if err := p.resumably(p.send); err != nil {
 		return nil, linkError(l.shown, err)
 	}
 	return p.res, p.settle()
+}
+
+// worthResuming is from how many changes on a push that was cut is not begun from the beginning.
+const worthResuming = 256
+
+// resumably runs a push. Of one that was cut or refused before, what is there does not go again.
+func (p *pushing) resumably(send func() error) error {
+	if len(p.nums) < worthResuming {
+		return send()
+	}
+	if p.r.unfinishedText(unfinishedPush) == p.l.shown {
+		if err := p.skipHeld(); err != nil {
+			return err
+		}
+	} else if err := p.r.beginUnfinished(unfinishedPush, p.l.shown); err != nil {
+		return err
+	}
+	err := send()
+	if err == nil && !slices.ContainsFunc(p.of, func(i int) bool { return p.res.Refs[i].Refused != "" }) {
+		p.r.finish(unfinishedPush)
+	}
+	return err
+}
+
+// skipHeld asks which changes are there.
+func (p *pushing) skipHeld() error {
+	ids := p.r.idsInOrder(p.nums)
+	var marks []bool
+	err := p.l.Do(p.ctx, func(w *sync.Writer) error { return w.Request(&sync.Request{Verb: sync.Held, IDs: ids}) }, func(in *sync.Reader) (err error) {
+		if err = in.Reply(); err == nil {
+			marks, err = in.Marks(len(ids))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var left []uint32
+	for i, n := range p.nums {
+		if !marks[i] {
+			left = append(left, n)
+		}
+	}
+	p.nums = left
+	return nil
 }
 
 // pushing is one push under way.
@@ -268,6 +313,8 @@ func (p *pushing) send() error {
 		defer p.r.opt.Progress.End()
 		w.Progress = p.r.opt.Progress.Add
 		s := p.r.newSending(p.ctx, w, false)
+		s.share, _ = p.r.opt.Progress.(progress)
+		s.total = len(p.nums)
 		if err := s.changes(p.nums); err != nil {
 			return err
 		}

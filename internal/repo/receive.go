@@ -18,40 +18,145 @@ import (
 
 // received is what a pack brought.
 type received struct {
+	most   int          // names at most; 0: as many as there come
+	dry    bool         // previews may come in place of changes
+	before func() error // is called before anything is kept without the rest; nil: nothing is to be done
+
 	updates  []*sync.Update
 	unknown  []sync.Ref // names of which the sender did not find what is common
 	previews []sync.Preview
 	came     int   // changes that were not here
 	bytes    int64 // of the pack, before compression
+	texts    map[change.Hash]uint64
+
+	seen  uint64   // changes that went by
+	total uint64   // of how many, as far as the sender said
+	share progress // told of that; nil: nobody
+
+	along bool // what came whole stays although the rest may not come
+	kept  bool // some of it was kept so
+}
+
+// maxPreviews bounds what a dry run lists: some hundred bytes each.
+const maxPreviews = 1 << 21
+
+// bounded ends a reply that answers more than was asked: an endless one would fill the memory.
+func (res *received) bounded() error {
+	if res.most > 0 && len(res.updates)+len(res.unknown) > res.most || len(res.previews) > maxPreviews {
+		return fmt.Errorf("%w: an answer to no question", sync.ErrMalformed)
+	}
+	return nil
+}
+
+// progress is a Progress that shows how much of the whole is done beside how many bytes that was.
+type progress interface {
+	Share(done, total uint64)
+}
+
+// goesBy counts a change.
+func (res *received) goesBy() {
+	if res.seen++; res.share != nil && res.total > 0 {
+		res.share.Share(res.seen, res.total)
+	}
 }
 
 // receive takes the changes of a pack into the store: all of them in one transaction, or, when anything is wrong with the
 // pack, none. Nothing names them yet: what a bookmark is comes after, once the changes can be read like all others.
 func (r *Repo) receive(ctx context.Context, in *sync.Reader) (*received, error) {
-	return transact(r, func(t *tx) (*received, error) {
-		res := &received{}
-		w := newReceiving(ctx, t)
-		err := in.Pack(sync.Receiver{
-			Known:  func(id change.ID) bool { _, ok := t.FindChange(id); return ok },
-			Change: w.take,
-			Update: func(u *sync.Update) error { res.updates = append(res.updates, u); return nil },
+	res := &received{}
+	_, err := r.receiveSome(ctx, in, res, 0)
+	return res, err
+}
+
+// receiveBatch is after how many bytes of a stream the changes in it are there to stay, whatever becomes of the rest: a few seconds'
+// worth of most ways, and no more than a hundred operations for a large history.
+const receiveBatch = 64 << 20
+
+// receiveAlong is receive of a stream that may be cut at any time, by the network or with the process: what came whole until then
+// need not come again. It goes into res, whose first fields say what may come.
+func (r *Repo) receiveAlong(ctx context.Context, in *sync.Reader, res *received) error {
+	res.along = true
+	res.share, _ = r.opt.Progress.(progress)
+	for {
+		more, err := r.receiveSome(ctx, in, res, r.opt.receiveBatch())
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// receiveBatch is the batch's size: tests have a smaller one.
+func (o *Options) receiveBatch() int64 {
+	if o.Batch > 0 {
+		return o.Batch
+	}
+	return receiveBatch
+}
+
+// receiveSome takes what comes in the next batch bytes of a pack, or all of it for 0. more is that it goes on.
+func (r *Repo) receiveSome(ctx context.Context, in *sync.Reader, res *received, batch int64) (more bool, err error) {
+	return transact(r, func(t *tx) (more bool, err error) {
+		w := newReceiving(ctx, t, res)
+		var preview func(p sync.Preview) error
+		if res.dry {
+			preview = func(p sync.Preview) error {
+				res.previews = append(res.previews, p)
+				return res.bounded()
+			}
+		}
+		until := in.Got() + batch
+		err = in.Pack(sync.Receiver{
+			Known: func(id change.ID) bool {
+				res.goesBy()
+				_, ok := t.FindChange(id)
+				return ok
+			},
+			Change: func(c *sync.Change, texts *sync.Texts) error {
+				if err := w.take(c, texts); err != nil || batch == 0 || in.Got() < until {
+					return err
+				}
+				return sync.ErrPause
+			},
+			Update: func(u *sync.Update) error {
+				res.updates = append(res.updates, u)
+				return res.bounded()
+			},
 			Unknown: func(ref sync.Ref) error {
 				res.unknown = append(res.unknown, ref)
-				return nil
+				return res.bounded()
 			},
-			Preview: func(p sync.Preview) error { res.previews = append(res.previews, p); return nil },
+			Preview: preview,
+			Total:   func(changes uint64) { res.total += changes },
 		})
-		if err = errors.Join(err, w.end()); err != nil {
-			return nil, err
+		more = errors.Is(err, sync.ErrPause)
+		cut := res.along && (errors.Is(err, sync.ErrCut) || errors.Is(err, context.Canceled))
+		if ended := w.end(); ended != nil || err != nil && !more && !cut {
+			if more {
+				err = nil
+			}
+			return false, errors.Join(err, ended)
 		}
-		res.came, res.bytes = len(t.made), in.Got()
-		if res.came == 0 {
-			return res, nil
+		res.bytes = in.Got()
+		if more {
+			err = nil
 		}
-		if err := t.passedOver(); err != nil {
-			return nil, err
+		if len(t.made) == 0 {
+			return more, err
 		}
-		return res, t.commit("receive")
+		if (more || cut) && !res.kept && res.before != nil {
+			if failed := res.before(); failed != nil {
+				return false, errors.Join(err, failed)
+			}
+			res.kept = true
+		}
+		if failed := t.passedOver(); failed != nil {
+			return false, errors.Join(err, failed)
+		}
+		if failed := t.commit("receive"); failed != nil {
+			return false, errors.Join(err, failed)
+		}
+		res.came += len(t.made)
+		return more, err
 	})
 }
 
@@ -94,9 +199,12 @@ type job struct {
 // pieceAtOnce is up to which size a content is read whole and handed to another core; a larger one is streamed.
 const pieceAtOnce = 1 << 20
 
-func newReceiving(ctx context.Context, t *tx) *receiving {
+func newReceiving(ctx context.Context, t *tx, res *received) *receiving {
 	n := runtime.GOMAXPROCS(0)
-	w := &receiving{ctx: ctx, t: t, got: map[change.Hash]uint64{}, jobs: make(chan job, n), free: make(chan []byte, 2*n)}
+	if res.texts == nil {
+		res.texts = map[change.Hash]uint64{}
+	}
+	w := &receiving{ctx: ctx, t: t, got: res.texts, jobs: make(chan job, n), free: make(chan []byte, 2*n)}
 	for range n {
 		w.done.Go(func() {
 			p := t.Packer()

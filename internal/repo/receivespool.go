@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bufio"
+	"context"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -24,15 +25,23 @@ func (r *Repo) gathered(in *sync.Reader, use func(*sync.Reader) error) error {
 		return fileError("take the push", err)
 	}
 	err = func() error {
-		if err := in.Gather(f); err != nil {
-			return err
+		gathered := in.Gather(f)
+		if gathered != nil && !errors.Is(gathered, sync.ErrCut) {
+			return gathered
 		}
 		// What it was gathered with was within the limit, and each frame is a little longer at most.
 		from, err := sync.NewReader(bufio.NewReaderSize(io.NewSectionReader(f, 0, 1<<62), 1<<20), sync.MaxMessage)
 		if err != nil {
-			return err
+			return errors.Join(gathered, err)
 		}
 		defer from.Close()
+		if gathered != nil {
+			// Who pushes begins again, and is told then what need not come again. Nobody waits for this any more.
+			if err := r.receiveAlong(context.Background(), from, &received{}); !errors.Is(err, sync.ErrCut) {
+				return errors.Join(gathered, err)
+			}
+			return gathered
+		}
 		return use(from)
 	}()
 	return errors.Join(err, f.Close(), r.fs.Remove(name))

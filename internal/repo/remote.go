@@ -259,6 +259,8 @@ func linkError(address string, err error) error {
 		e.Next = certificate.Next
 	case errors.As(err, &moved):
 		e.Next = "Nothing was shown to that. If you trust it, use that address: oxy remote remove NAME, then oxy remote add NAME ADDRESS."
+	case errors.Is(err, sync.ErrCut):
+		e.Next = "Nothing of it was taken. Try again."
 	case errors.Is(err, sync.ErrMalformed):
 		e.Next = "Nothing of it was taken. Try again; if it stays so, the other side is damaged or is no oxy."
 	default:

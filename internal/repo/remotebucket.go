@@ -135,6 +135,12 @@ func bucketNext(err error) string {
 	switch {
 	case errors.Is(err, bucket.ErrUncertain):
 		return "Push again: what was taken is up to date then."
+	case errors.Is(err, bucket.ErrBusy), errors.Is(err, bucket.ErrSlow):
+		return "Nothing was taken. Push again."
+	case errors.Is(err, bucket.ErrDropped):
+		return "Nothing of it was taken. Try again: somebody may have put it together with others meanwhile. If it stays so, the bucket lost it."
+	case errors.Is(err, bucket.ErrNoConditions):
+		return "Nothing was pushed. Take a store that keeps to If-Match and If-None-Match, or a server of oxy: see docs/server.md."
 	case errors.Is(err, bucket.ErrMalformed):
 		return "Nothing of it was taken. What lies in the bucket was damaged, or is no oxy's."
 	case errors.Is(err, s3.ErrNoBucket):

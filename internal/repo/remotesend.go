@@ -18,6 +18,9 @@ type sending struct {
 	out  *sync.Writer
 	dry  bool // previews only
 	sent map[uint32]struct{}
+
+	share progress // told how far it is; nil: nobody
+	total int      // changes in all, for that
 }
 
 func (r *Repo) newSending(ctx context.Context, out *sync.Writer, dry bool) *sending {
@@ -36,6 +39,9 @@ func (s *sending) changes(nums []uint32) error {
 		}
 		if err := s.change(n); err != nil {
 			return fmt.Errorf("send change %s: %w", s.r.store.ChangeID(n).Short(), err)
+		}
+		if s.share != nil {
+			s.share.Share(uint64(len(s.sent)), uint64(s.total))
 		}
 	}
 	return nil

@@ -107,6 +107,8 @@ func (s *Server) Handle(ctx context.Context, in *sync.Reader, out *sync.Writer) 
 		err = s.take(ctx, r, q, out)
 	case sync.Single:
 		err = s.single(ctx, r, q, out)
+	case sync.Held:
+		err = s.held(ctx, r, q, out)
 	case sync.Push:
 		err = s.pushed(ctx, r, in, out)
 	default:
@@ -221,6 +223,11 @@ func (s *Server) fetch(ctx context.Context, r *Repo, q *sync.Request, out *sync.
 		}
 		if !ok {
 			if by, err = r.fromNothing(state); err != nil {
+				return err
+			}
+		}
+		if len(by.added) > smallLog {
+			if err := out.Total(len(by.added)); err != nil {
 				return err
 			}
 		}
@@ -343,11 +350,29 @@ func (s *Server) take(ctx context.Context, r *Repo, q *sync.Request, out *sync.W
 	if err := out.Reply(); err != nil {
 		return err
 	}
+	if err := out.Total(len(along)); err != nil {
+		return err
+	}
 	if err := r.newSending(ctx, out, q.DryRun).changes(along); err != nil {
 		return err
 	}
 	ref := q.Wants[0]
 	return out.Update(r.updateOf(ref.Kind, ref.Name, state, told{base: StateRef{Num: NoState}, added: added}))
+}
+
+// held tells who is about to push which changes need not go: they went before, in a push that was cut or refused.
+func (s *Server) held(ctx context.Context, r *Repo, q *sync.Request, out *sync.Writer) error {
+	if s.opt.ReadOnly || !sync.CallerOf(ctx).Push {
+		return &Error{Text: "you may not push here"}
+	}
+	marks := make([]bool, len(q.IDs))
+	for i, id := range q.IDs {
+		_, marks[i] = r.store.FindChange(id)
+	}
+	if err := out.Reply(); err != nil {
+		return err
+	}
+	return out.Marks(marks)
 }
 
 // single sends one change with what it builds on, but for what states have that the other side has too. Only what a name
@@ -379,7 +404,7 @@ func (s *Server) single(ctx context.Context, r *Repo, q *sync.Request, out *sync
 	var common state.Set
 	for _, n := range namedStates(v) { // to look through all states would be work for nothing
 		if st, err := r.stateRef(n); err == nil && haves[st.ID] {
-			set, err := r.setOf(n)
+			set, err := mended(r, func() (state.Set, error) { return r.setOf(n) })
 			if err != nil {
 				return err
 			}

@@ -46,6 +46,7 @@ type Repo struct {
 	retired  []*state.Blocks            // damaged ones, from which trees may still be read
 	renewals atomic.Uint32              // how often the trees were begun anew
 	writing  bool                       // a transaction is under way that did not commit yet
+	recorded bool                       // this process committed an operation
 	frontier map[uint32]bool            // states on which an import goes on: their trees stay
 	shared   *reach                     // of an import, and of the transaction under way
 	kept     *keptWeaves                // of an import; nil otherwise

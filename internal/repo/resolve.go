@@ -194,6 +194,13 @@ func (s *resolving) takeSide(o *outcome, c *Conflict, side *ConflictSide) error 
 // takeBody has what a side has a file's body.
 func (s *resolving) takeBody(o *outcome, side *ConflictSide) error {
 	as := o.base
+	if side.kind == change.Subrepo || as.Kind == change.Subrepo {
+		if side.kind == as.Kind && side.hash == as.Hash {
+			return nil // it is what stands there
+		}
+		return &Error{Text: fmt.Sprintf("%s is a subrepo, whose pin is not in the working copy", safepath.Quote(o.path)),
+			Next: fmt.Sprintf("Check out in it what you want, then: oxy subrepo update --here %s", safepath.Quote(o.path))}
+	}
 	as.Kind = side.kind
 	if as.Kind != change.Text {
 		as.Size, as.Hash, as.Body = side.size, side.hash, side.body

@@ -40,6 +40,9 @@ func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, 
 	p := &plan{r: r, entries: map[string]state.Entry{}}
 	var gone, edited []string
 	for _, path := range paths {
+		if err := r.refuseSubrepos(base, path, "removed"); err != nil {
+			return nil, err
+		}
 		tracked, err := r.trackedUnder(base, path)
 		if err != nil {
 			return nil, err

@@ -17,13 +17,14 @@ import (
 
 // Keys of what a view keeps for oxy itself.
 const (
-	keptKind      = "kind"       // what the operation was
-	keptUndo      = "undo"       // of an undo or a redo: the number of the operation whose view it brought back
-	keptRedo      = "redo"       // of an undo or a redo: the number of the operation whose view the next redo brings back
-	keptSettled   = "settled"    // conflicts that a person decided: the next record says so
-	keptSigned    = "signatures" // hashes of contents: signatures that came after their changes
-	keptMoves     = "moves"      // of a resolve: the working files that it moved
-	keptDiscarded = "discarded"  // of a discard: the contents that it took, to bring back; of an undo: those in their place
+	keptKind        = "kind"        // what the operation was
+	keptUndo        = "undo"        // of an undo or a redo: the number of the operation whose view it brought back
+	keptRedo        = "redo"        // of an undo or a redo: the number of the operation whose view the next redo brings back
+	keptSettled     = "settled"     // conflicts that a person decided: the next record says so
+	keptSigned      = "signatures"  // hashes of contents: signatures that came after their changes
+	keptCheckpoints = "checkpoints" // hash of a content: the signed checkpoints
+	keptMoves       = "moves"       // of a resolve: the working files that it moved
+	keptDiscarded   = "discarded"   // of a discard: the contents that it took, to bring back; of an undo: those in their place
 )
 
 // lockTries is how often the writers' lock is tried, with waits that grow to a tenth of a second: five seconds in all.
@@ -62,7 +63,9 @@ func (r *Repo) begin() (*tx, error) {
 	done := r.opt.Timings.Phase("begin")
 	defer done(0)
 	hint := r.store.Hint()
-	t, err := r.store.Begin(waitForLock)
+	wait, waited := r.waits()
+	t, err := r.store.Begin(wait)
+	waited()
 	if err != nil {
 		return nil, storeError(err)
 	}
@@ -99,7 +102,7 @@ func (t *tx) commit(kind string) error {
 	if err != nil {
 		return fileError("record it", storeError(err))
 	}
-	t.acknowledged, r.writing = true, false
+	t.acknowledged, r.recorded, r.writing = true, true, false
 	return nil
 }
 
@@ -173,7 +176,7 @@ func (t *tx) flushTrees() ([]byte, error) {
 	}
 	if b.ShouldCompact() && !r.stale {
 		// The states before it too: undoing is a person's next step, and their trees may have been written long ago.
-		if next, err := r.compact(t.view, t.old); err == nil {
+		if next, err := r.compact(nil, t.view, t.old); err == nil {
 			r.blocks = next
 			b = next
 		}
@@ -191,15 +194,15 @@ func (t *tx) flushTrees() ([]byte, error) {
 	return h.Encode(), nil
 }
 
-// compact writes a new generation with the trees that are worth keeping.
-func (r *Repo) compact(views ...*store.View) (*state.Blocks, error) {
+// compact writes a new generation with the trees that are worth keeping. pack, if not nil, packs the weaves in it.
+func (r *Repo) compact(pack state.PackWeaves, views ...*store.View) (*state.Blocks, error) {
 	done := r.opt.Timings.Phase("compact trees")
 	defer done(0)
 	keep, err := r.worthKeeping(views)
 	if err != nil {
 		return nil, err
 	}
-	next, err := r.blocks.Compact(keep, r.blocks.Generation()+1)
+	next, err := r.blocks.Compact(keep, r.blocks.Generation()+1, pack)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,12 @@
 package repo
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
@@ -23,6 +25,8 @@ const (
 	chainMin   = 16  // records before weight counts: reading so many costs less than a frame's decompression
 	chainMax   = 256 // records at most, whatever their weight
 	chainShare = 4   // a chain may weigh a quarter of its snapshot beyond chainMin records
+
+	plainShare = 4 // what a text weighs that is not compressed is about so many times what it would weigh
 
 	// A snapshot carries the shown text itself when it would else be gathered from more than this many changes.
 	maxSources = 16
@@ -57,55 +61,99 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 		}
 		return &loaded{w: weave.New(src)}, nil
 	}
-	type delta struct {
-		src   weave.Source
-		hunks []change.Hunk
-	}
-	l := &loaded{ref: e.Weave}
-	var deltas []delta
 	blocks, err := r.openBlocks()
 	if err != nil {
 		return nil, err
 	}
-	for ref := e.Weave; l.w == nil; {
-		prev, payload, err := blocks.GetWeave(ref)
+	chain, err := chainOf(blocks.GetWeave, e.Weave)
+	if err != nil {
+		return nil, err
+	}
+	l, err := build(chain)
+	if err != nil {
+		return nil, err
+	}
+	l.ref = e.Weave
+	return l, nil
+}
+
+// chainOf gives the blocks of a weave, the latest first, down to a snapshot or the first.
+func chainOf(get func(state.Ref) (state.Ref, []byte, error), ref state.Ref) (chain [][]byte, err error) {
+	for {
+		prev, payload, err := get(ref)
 		if err != nil {
 			return nil, err
 		}
-		if len(payload) == 0 || len(deltas) > chainMax {
-			return nil, errWeaveBlock
+		list, err := blocksIn(payload)
+		if err != nil {
+			return nil, err
 		}
-		if payload[0] == blockSnapshot {
-			if err := l.snapshot(payload[1:]); err != nil {
-				return nil, weaveBlock(err)
+		for _, b := range slices.Backward(list) {
+			if chain = append(chain, b); isSnapshot(b) {
+				return chain, nil
 			}
-			l.base = len(payload)
-			break
 		}
-		d := blockReader{b: payload[1:]}
-		rec := delta{src: d.source()}
 		if prev == 0 {
-			l.w = weave.New(d.source()) // ends the loop
+			return chain, nil
 		}
-		if d.bad {
+		if ref = prev; len(chain) > 2*chainMax { // each record may have a text behind it
 			return nil, errWeaveBlock
 		}
-		if rec.hunks, _, err = change.DecodeHunks(d.b); err != nil {
-			return nil, weaveBlock(err)
+	}
+}
+
+func isSnapshot(b []byte) bool { return b[0] == blockSnapshot || b[0] == blockPlain }
+
+// build makes a weave of its chain.
+func build(chain [][]byte) (*loaded, error) {
+	l := &loaded{}
+	latest := slices.IndexFunc(chain, func(b []byte) bool { return b[0] == blockShown }) // those before it are of no use
+	for i, b := range slices.Backward(chain) {
+		var err error
+		switch {
+		case isSnapshot(b) && l.w == nil:
+			err = l.snapshot(b)
+		case b[0] == blockShown && l.w != nil:
+			if i == latest {
+				err = l.showing(b[1:])
+			}
+		case b[0] == blockDelta:
+			err = l.record(b)
+		default:
+			err = errWeaveBlock
 		}
-		deltas = append(deltas, rec)
-		l.weight += len(payload)
-		ref = prev
-	}
-	if l.text != nil {
-		l.from = l.w
-	}
-	for i := len(deltas) - 1; i >= 0; i-- {
-		if err := l.apply(deltas[i].src, deltas[i].hunks); err != nil {
+		if err != nil {
 			return nil, weaveBlock(err)
 		}
 	}
 	return l, nil
+}
+
+// record reads a record, the first of a file too, and applies it.
+func (l *loaded) record(b []byte) error {
+	d := blockReader{b: b[1:]}
+	src := d.source()
+	if l.w == nil {
+		l.w = weave.New(d.source())
+	}
+	if d.bad {
+		return errWeaveBlock
+	}
+	hunks, _, err := change.DecodeLocalHunks(d.b)
+	if err != nil {
+		return err
+	}
+	l.weight += len(b)
+	return l.apply(src, hunks)
+}
+
+// showing takes the text that shows at this point of the chain.
+func (l *loaded) showing(text []byte) error {
+	if uint64(len(text)) != l.w.Size() {
+		return errWeaveBlock
+	}
+	l.text, l.from = bytes.Clone(text), l.w // the block may be mapped for less long
+	return nil
 }
 
 // weaveBlock says that a fault lies in what is stored of a weave, which is derived: it was damaged, or another oxy wrote it
@@ -122,8 +170,11 @@ func (l *loaded) apply(src weave.Source, hunks []change.Hunk) error {
 	return l.w.Apply(src, hunks)
 }
 
-// snapshot reads a snapshot's payload: the weave's length, the weave, and perhaps a compressed text.
+// snapshot reads a snapshot: the weave's length, the weave, and perhaps a text, compressed unless the kind is blockPlain.
 func (l *loaded) snapshot(b []byte) error {
+	l.base = len(b)
+	plain := b[0] == blockPlain
+	b = b[1:]
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n > uint64(len(b)-k) {
 		return errWeaveBlock
@@ -135,6 +186,10 @@ func (l *loaded) snapshot(b []byte) error {
 	}
 	if b = b[n:]; len(b) == 0 {
 		return nil
+	}
+	if plain {
+		l.base = int(n) + len(b)/plainShare
+		return l.showing(b)
 	}
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(change.MaxText+1))
 	if err != nil {
@@ -148,6 +203,7 @@ func (l *loaded) snapshot(b []byte) error {
 	if l.text, err = dec.DecodeAll(b, make([]byte, 0, size)); err != nil || uint64(len(l.text)) != size {
 		return errWeaveBlock
 	}
+	l.from = l.w
 	return nil
 }
 
@@ -162,7 +218,7 @@ func (r *Repo) extend(l *loaded, src weave.Source, hunks []change.Hunk, text fun
 	if l.ref == 0 {
 		payload = appendSource(payload, first)
 	}
-	payload = change.AppendHunks(payload, hunks)
+	payload = change.AppendLocalHunks(payload, hunks)
 	l.weight += len(payload)
 	if l.length > chainMin && (l.weight > l.base/chainShare || l.length >= chainMax) {
 		return r.putSnapshot(l, text)
@@ -213,7 +269,7 @@ func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
 	if l.shown != nil {
 		return append(dst, l.shown...), nil
 	}
-	if l.text != nil && l.length == 0 {
+	if l.text != nil && l.from == l.w {
 		return append(dst, l.text...), nil
 	}
 	t := texts{r: r, l: l}
@@ -304,9 +360,16 @@ func (t *texts) snapshotted(run *weave.Run) ([]byte, bool) {
 // shownRun is a run that a snapshot shows, and where in its text.
 type shownRun struct{ change, off, len, at uint32 }
 
+// sourceHash is the lowest bit beside a source's ordinal: a hash says where its text lies.
+const sourceHash = 1
+
 func appendSource(b []byte, s weave.Source) []byte {
 	b = binary.AppendUvarint(b, uint64(s.Change))
-	b = binary.AppendUvarint(b, uint64(s.Ord))
+	if s.Hash == (change.Hash{}) { // with the change itself
+		b = binary.AppendUvarint(b, uint64(s.Ord)<<1)
+		return binary.AppendUvarint(b, uint64(s.Size))
+	}
+	b = binary.AppendUvarint(b, uint64(s.Ord)<<1|sourceHash)
 	b = binary.AppendUvarint(b, uint64(s.Size))
 	return append(b, s.Hash[:]...)
 }
@@ -316,18 +379,23 @@ type blockReader struct {
 	bad bool
 }
 
-func (d *blockReader) uint32() uint32 {
+func (d *blockReader) number(most uint64) uint64 {
 	v, n := binary.Uvarint(d.b)
-	if n <= 0 || v > 1<<32-1 {
+	if n <= 0 || v > most {
 		d.bad, d.b = true, nil
 		return 0
 	}
 	d.b = d.b[n:]
-	return uint32(v)
+	return v
 }
 
 func (d *blockReader) source() (s weave.Source) {
-	s = weave.Source{Change: d.uint32(), Ord: d.uint32(), Size: d.uint32()}
+	s.Change = uint32(d.number(math.MaxUint32))
+	ord := d.number(math.MaxUint32<<1 | sourceHash)
+	s.Ord, s.Size = uint32(ord>>1), uint32(d.number(math.MaxUint32))
+	if ord&sourceHash == 0 {
+		return s
+	}
 	if len(d.b) < len(s.Hash) {
 		d.bad = true
 		return s

@@ -102,6 +102,9 @@ func (w *work) find() (err error) {
 	if w.tree, err = r.tree(w.on.Num); err != nil {
 		return err
 	}
+	if len(w.opt.pins) > 0 {
+		return w.findPins()
+	}
 	if err := r.checkNamed(w.base, w.opt.Paths); err != nil {
 		return err
 	}

@@ -98,6 +98,13 @@ func (r *Repo) status(ctx context.Context, opt StatusOptions) (*Status, error) {
 	if s.Untracked, err = r.besideMoved(ctx, base, s.Untracked, d); err != nil {
 		return nil, err
 	}
+	if len(res.Subrepos) > 0 {
+		subs, err := r.subreposOn(base, res.Subrepos)
+		if err != nil {
+			return nil, err
+		}
+		s.Subrepos = r.subrepoStatus(ctx, subs)
+	}
 	s.Conflicts, err = r.conflictsAt(base, v)
 	return s, err
 }

@@ -137,15 +137,6 @@ func (c *Client) put(ctx context.Context, key string, body []byte, header ...[2]
 	return info, err
 }
 
-// Delete removes an object, if it is there.
-func (c *Client) Delete(ctx context.Context, key string) error {
-	_, _, err := c.do(ctx, &request{method: http.MethodDelete, key: key, limit: maxError})
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
 // request is what is asked, maybe several times.
 type request struct {
 	method      string

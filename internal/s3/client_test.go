@@ -59,12 +59,17 @@ func objects(t *testing.T, c *Client) {
 		t.Errorf("%q", names)
 	}
 	for range 2 { // what is not there is deleted as well
-		if err := c.Delete(background, "dir/b"); err != nil {
+		if err := c.Delete(background, "dir/b", keys[2]); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, _, err := c.Whole(background, "dir/b", 1000); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a deleted object: %v", err)
+	for _, key := range []string{"dir/b", keys[2]} {
+		if _, _, err := c.Whole(background, key, 1000); !errors.Is(err, ErrNotFound) {
+			t.Errorf("a deleted object: %v", err)
+		}
+	}
+	if listed, err := c.List(background, ""); err != nil || len(listed) != len(keys)-2 {
+		t.Errorf("%d objects are left, %v", len(listed), err)
 	}
 	conditions(t, c)
 }

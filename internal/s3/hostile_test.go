@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	gosync "sync"
 	"testing"
 )
 
@@ -34,9 +35,13 @@ func (e *endless) Close() error { return nil }
 // way makes a client of which each request is answered by f, and counts them.
 func way(t *testing.T, f func(n int, r *http.Request) (*http.Response, error)) (*Client, *int) {
 	n := 0
+	var mu gosync.Mutex
 	return testClient(t, "http://store.example", func(c *Config) {
 		c.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			mu.Lock()
 			n++
+			n := n
+			mu.Unlock()
 			return f(n, r)
 		})
 	}), &n
@@ -165,6 +170,35 @@ func TestLists(t *testing.T) {
 		c, _ := way(t, func(_ int, r *http.Request) (*http.Response, error) { return answer(r, 200, bad, nil), nil })
 		if got, err := c.List(background, "p/"); err == nil && len(got) > 0 {
 			t.Errorf("%.20s: %v", bad, got)
+		}
+	}
+}
+
+// TestDeletes: where a store does not delete many at once they are deleted one by one; what it did not delete is said.
+func TestDeletes(t *testing.T) {
+	keys := make([]string, 2500)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("p/%d", i)
+	}
+	many, one := 0, 0
+	var mu gosync.Mutex
+	c, _ := way(t, func(_ int, r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Method == http.MethodPost {
+			many++
+			return answer(r, 501, "<Error><Code>NotImplemented</Code></Error>", nil), nil
+		}
+		one++
+		return answer(r, 204, "", nil), nil
+	})
+	if err := c.Delete(background, keys...); err != nil || many != 3 || one != len(keys) {
+		t.Errorf("%d and %d requests, %v", many, one, err)
+	}
+	for body, good := range map[string]bool{"": true, "<DeleteResult/>": true, "<DeleteResult><Error><Key>p/1</Key><Code>AccessDenied</Code></Error></DeleteResult>": false, "<": false} {
+		c, n := way(t, func(_ int, r *http.Request) (*http.Response, error) { return answer(r, 200, body, nil), nil })
+		if err := c.Delete(background, keys...); (err == nil) != good || *n != 3 {
+			t.Errorf("%s: %d requests, %v", body, *n, err)
 		}
 	}
 }

@@ -259,10 +259,17 @@ func TestBusy(t *testing.T) {
 	if err := errors.Join(<-first, <-second); err != nil {
 		t.Error(err)
 	}
-	at, log = start(t, Options{Rate: 5})
-	for range 52 {
-		if err := list(t, "http://"+at, sync.HTTPClient{}); err != nil {
+	// One request at once, and another in a thousand seconds.
+	at, log = start(t, Options{Rate: 0.001})
+	for i, want := range []int{http.StatusOK, http.StatusTooManyRequests} {
+		reply, err := http.Post("http://"+at+sync.HTTPPath, sync.HTTPType, strings.NewReader("no request, but one all the same"))
+		if err != nil {
 			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, reply.Body)
+		reply.Body.Close()
+		if reply.StatusCode != want || i == 1 && reply.Header.Get("Retry-After") == "" {
+			t.Errorf("%d: %d, to come again after %q", i, reply.StatusCode, reply.Header.Get("Retry-After"))
 		}
 	}
 	if !strings.Contains(log.String(), "why=rate") {

@@ -45,11 +45,18 @@ func CheckEntry(id change.ID, e Entry) error {
 // Check judges one change. Of several signatures the best counts: anybody can add one to a change, and that must not
 // make a good one worthless.
 func (p *Policy) Check(s *Subject) Result {
-	entries, err := DecodePart(s.Part)
+	return p.best(Result{Change: s.ID}, s.Part, func(blob []byte) Result { return p.checkOne(s, blob) })
+}
+
+// best is the best of the signatures in a part.
+func (p *Policy) best(none Result, part []byte, check func(blob []byte) Result) Result {
+	best := none
+	best.Verdict = None
+	entries, err := DecodePart(part)
 	if err != nil {
-		return Result{Change: s.ID, Verdict: Bad, Reason: "its signatures cannot be read: " + err.Error()}
+		best.Verdict, best.Reason = Bad, "its signatures cannot be read: "+err.Error()
+		return best
 	}
-	best := Result{Change: s.ID, Verdict: None}
 	for _, e := range entries {
 		if e.Kind != SSH {
 			if best.Verdict == None {
@@ -57,7 +64,7 @@ func (p *Policy) Check(s *Subject) Result {
 			}
 			continue
 		}
-		if r := p.checkOne(s, e.Bytes); r.Verdict > best.Verdict {
+		if r := check(e.Bytes); r.Verdict > best.Verdict {
 			best = r
 		}
 		if best.Verdict == Good {
@@ -68,14 +75,23 @@ func (p *Policy) Check(s *Subject) Result {
 }
 
 func (p *Policy) checkOne(s *Subject, blob []byte) Result {
-	r := Result{Change: s.ID, Verdict: Bad}
+	at := p.At
+	if at.IsZero() {
+		at = time.Unix(s.Time.Sec, 0)
+	}
+	return p.judge(Result{Change: s.ID}, blob, ChangeMessage(s.ID), s.Author.Email, p.AnyPerson, at)
+}
+
+// judge judges one signature of a message, by the person with an email or by any who is allowed.
+func (p *Policy) judge(r Result, blob, message []byte, principal string, any bool, at time.Time) Result {
+	r.Verdict = Bad
 	sig, err := Parse(blob)
 	if err != nil {
 		r.Reason = err.Error()
 		return r
 	}
 	r.KeyType, r.Fingerprint = keyWords[plain(sig.Key).Type()], Fingerprint(sig.Key)
-	if err := sig.Verify(ChangeMessage(s.ID), Namespace); err != nil {
+	if err := sig.Verify(message, Namespace); err != nil {
 		r.Reason = err.Error()
 		return r
 	}
@@ -83,12 +99,7 @@ func (p *Policy) checkOne(s *Subject, blob []byte) Result {
 		r.Verdict, r.Reason = Revoked, "the key is on the list of revoked keys"
 		return r
 	}
-	at := p.At
-	if at.IsZero() {
-		at = time.Unix(s.Time.Sec, 0)
-	}
-	principal := s.Author.Email
-	if p.AnyPerson {
+	if any {
 		principal = anyPerson
 	} else if principal == "" {
 		r.Verdict, r.Reason = NotAllowed, "the change's author has no email, so no key can be his or hers"

@@ -175,7 +175,7 @@ func BenchmarkCompact(b *testing.B) {
 	t := benchBuild(b, bl, entries)
 	bl.PutRoot(StateRoot{State: 0, Root: t.Root()})
 	for b.Loop() {
-		to, err := bl.Compact([]uint32{0}, 2)
+		to, err := bl.Compact([]uint32{0}, 2, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -50,10 +50,11 @@ const (
 	kindActs
 	kindDisputes
 	kindSet
+	kindPackedWeave
 )
 
 const (
-	fileMagic      = "oxytree\x02" // the last byte is the version
+	fileMagic      = "oxytree\x03" // the last byte is the version
 	fileHeaderSize = 24            // magic, generation, checksum of both
 	blockHeadSize  = 9             // kind, length, checksum
 

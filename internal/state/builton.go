@@ -4,17 +4,24 @@ import "github.com/oxy-vcs/oxy/internal/change"
 
 // WeaveBuiltOn reports whether a file's weave adds to another one of it: a file's first weave, told by 0, is what every other
 // adds to. False says nothing where a weave was stored anew since.
-func (b *Blocks) WeaveBuiltOn(ref, on Ref) (bool, error) { return b.builtOn(kindWeave, ref, on) }
+func (b *Blocks) WeaveBuiltOn(ref, on Ref) (bool, error) {
+	return builtOn(ref, on, b.weavePrev)
+}
 
 // ActsBuiltOn is WeaveBuiltOn for the acts on a file.
-func (b *Blocks) ActsBuiltOn(ref, on Ref) (bool, error) { return b.builtOn(kindActs, ref, on) }
+func (b *Blocks) ActsBuiltOn(ref, on Ref) (bool, error) {
+	return builtOn(ref, on, func(ref Ref) (Ref, error) {
+		prev, _, err := b.getLink(kindActs, ref)
+		return prev, err
+	})
+}
 
-func (b *Blocks) builtOn(kind byte, ref, on Ref) (bool, error) {
+func builtOn(ref, on Ref, before func(Ref) (Ref, error)) (bool, error) {
 	for on != 0 && ref != on {
 		if ref == 0 || ref.offset() < on.offset() { // a block adds to one before it
 			return false, nil
 		}
-		prev, _, err := b.getLink(kind, ref)
+		prev, err := before(ref)
 		if err != nil {
 			return false, err
 		}

@@ -19,7 +19,9 @@ func (b *Blocks) ShouldCompact() bool { return b.Size() > b.live+b.live/2+compac
 // Compact writes a new generation with the trees of the states in keep and nothing else: what they share is written
 // once, chains from their beginning. States without a stored tree are passed over. The caller publishes the
 // hint that Flush of the result gives, and then may remove b's file. On an error nothing is left behind.
-func (b *Blocks) Compact(keep []uint32, generation uint64) (*Blocks, error) {
+//
+// pack, if not nil, stores the weaves of each file anew; else they are copied link by link.
+func (b *Blocks) Compact(keep []uint32, generation uint64, pack PackWeaves) (*Blocks, error) {
 	if generation == b.generation {
 		return nil, fmt.Errorf("compact tree file: generation %d is the present one", generation)
 	}
@@ -31,7 +33,7 @@ func (b *Blocks) Compact(keep []uint32, generation uint64) (*Blocks, error) {
 		from: b, to: to, moved: make(map[Ref]Ref),
 		pathLeaves: pathLayout.leafFormat(), fileLeaves: fileLayout.leafFormat(),
 	}
-	if err := c.run(keep); err != nil {
+	if err := c.run(keep, pack); err != nil {
 		_ = to.Close()
 		_ = RemoveGeneration(b.fsys, b.dir, generation)
 		return nil, fmt.Errorf("compact tree file: %w", err)
@@ -51,7 +53,7 @@ type compactor struct {
 	fileLeaves *pageFormat[fileItem]
 }
 
-func (c *compactor) run(keep []uint32) error {
+func (c *compactor) run(keep []uint32, pack PackWeaves) error {
 	var roots []StateRoot
 	for _, state := range keep {
 		r, ok, err := c.from.Root(state)
@@ -67,6 +69,11 @@ func (c *compactor) run(keep []uint32) error {
 		return c.from.chain.ages[x.State] - c.from.chain.ages[y.State]
 	})
 	roots = slices.CompactFunc(roots, func(x, y StateRoot) bool { return x.State == y.State })
+	if pack != nil {
+		if err := c.packWeaves(roots, pack); err != nil {
+			return err
+		}
+	}
 	for _, r := range roots {
 		var err error
 		if r.Root.Paths, err = copyPages(c, &pathLayout, r.Root.Paths, maxLevel+1, c.pathLeaf); err != nil {

@@ -22,7 +22,7 @@ func TestCompactKeepsAllThatIsNamed(t *testing.T) {
 				t.Errorf("%d bytes with none known to be in use need no compaction", b.Size())
 			}
 			keep := []uint32{19, 3, 11, 3, 400}
-			to, err := b.Compact(keep, 2)
+			to, err := b.Compact(keep, 2, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,11 +40,11 @@ func TestCompactKeepsAllThatIsNamed(t *testing.T) {
 				sameSet(t, again, s, states[s.State])
 			}
 			// A second one finds nothing to leave out.
-			third, err := again.Compact([]uint32{3, 11, 19}, 3)
+			third, err := again.Compact([]uint32{3, 11, 19}, 3, nil)
 			if err != nil || third.Size() != again.Size() {
 				t.Fatalf("%d bytes became %d: %v", again.Size(), third.Size(), err)
 			}
-			if _, err := again.Compact(nil, 2); err == nil {
+			if _, err := again.Compact(nil, 2, nil); err == nil {
 				t.Error("a generation is compacted into itself")
 			}
 		})

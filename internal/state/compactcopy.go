@@ -60,7 +60,7 @@ func (c *compactor) vacatedLeaf(ref Ref, payload []byte) (Ref, error) {
 
 // history copies what an entry or a tombstone refers to.
 func (c *compactor) history(weave, acts *Ref) (err error) {
-	if *weave, err = c.chain(kindWeave, *weave, weaveAgain); err != nil {
+	if *weave, err = c.weaves(*weave); err != nil {
 		return err
 	}
 	*acts, err = c.chain(kindActs, *acts, actsAgain)
@@ -97,7 +97,64 @@ func (c *compactor) chain(kind byte, ref Ref, again func(link) ([]byte, error)) 
 	return at, c.flush()
 }
 
-func weaveAgain(l link) ([]byte, error) { return l.payload, nil }
+// weaves is chain for weaves, of which some are packed.
+func (c *compactor) weaves(ref Ref) (Ref, error) {
+	var links []Ref
+	var at Ref
+	for ref != 0 {
+		var known bool
+		if at, known = c.moved[ref]; known {
+			break
+		}
+		prev, err := c.from.weavePrev(ref)
+		if err != nil {
+			return 0, err
+		}
+		links = append(links, ref)
+		at, ref = 0, prev
+	}
+	for _, l := range slices.Backward(links) {
+		kind, block, err := c.from.get(l)
+		if err != nil {
+			return 0, err
+		}
+		if kind == kindPackedWeave {
+			at, err = c.packedWeave(l, block, at)
+		} else {
+			var payload []byte
+			if _, payload, err = c.from.getLink(kindWeave, l); err == nil {
+				at, err = c.to.putLink(kindWeave, at, payload)
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+		c.moved[l] = at
+	}
+	return at, c.flush()
+}
+
+// packedWeave copies a packed link, and before it what it has for a dictionary, which is one of those that begin a chain.
+func (c *compactor) packedWeave(ref Ref, block []byte, prev Ref) (Ref, error) {
+	p, err := decodePacked(ref, block)
+	if err != nil {
+		return 0, err
+	}
+	p.prev = prev
+	if p.dict != 0 {
+		before, err := c.from.weavePrev(p.dict)
+		if err != nil {
+			return 0, err
+		}
+		if before != 0 {
+			return 0, damaged(ref, "has a dictionary that begins no chain")
+		}
+		if p.dict, err = c.weaves(p.dict); err != nil {
+			return 0, err
+		}
+	}
+	return c.to.putPacked(&p), nil
+}
 
 func actsAgain(l link) ([]byte, error) {
 	if _, ok := decodeActs(l.payload, nil); !ok {

@@ -150,7 +150,7 @@ func askAll(fsys vfs.FS, h Hint, states []*model) error {
 				return fmt.Errorf("%q is vacated by %d", p, got)
 			}
 		}
-		to, err := b.Compact([]uint32{uint32(state)}, 2)
+		to, err := b.Compact([]uint32{uint32(state)}, 2, nil)
 		if keep(err) {
 			keep(to.Close())
 		}

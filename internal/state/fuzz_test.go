@@ -276,7 +276,7 @@ func exercise(t *testing.T, kind byte, payload []byte) {
 	_, unvacateErr := tree.Unvacate([]Vacated{{"a", 3}, {"a/b", 4}})
 	_, disputesErr := tree.Disputes()
 	_, disputeErr := tree.WithDisputes([]Dispute{{File: id, Place: "a", Shown: "a", Kinds: Several}})
-	_, compactErr := b.Compact([]uint32{0}, 2)
+	_, compactErr := b.Compact([]uint32{0}, 2, nil)
 	none := func(_, _ *Entry) error { return nil }
 	for _, err := range []error{
 		getErr, underErr, byFileErr, vacatedErr, vacateErr, unvacateErr, disputesErr, disputeErr, compactErr, tree.Check(),

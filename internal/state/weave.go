@@ -14,5 +14,5 @@ func (b *Blocks) PutWeave(prev Ref, payload []byte) (Ref, error) {
 
 // GetWeave returns what PutWeave stored. The payload is good until Close; do not change it.
 func (b *Blocks) GetWeave(ref Ref) (prev Ref, payload []byte, err error) {
-	return b.getLink(kindWeave, ref)
+	return b.weaveLink(ref, false)
 }

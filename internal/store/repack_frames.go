@@ -16,7 +16,7 @@ const (
 	// packedBlobs bounds the contents of a frame with many; larger ones are alone.
 	packedBlobs = 512 << 10
 	// packedRecords is for changes, states and ops, of which one is read for each line of a log.
-	packedRecords = 96 << 10
+	packedRecords = 256 << 10
 	// packWorkers bounds the memory: 14 MiB each for the encoder alone.
 	packWorkers = 8
 )

@@ -68,3 +68,9 @@ func (s *Store) Usage(ctx context.Context) (u Usage, err error) {
 	u.States.Items, u.Ops.Items = uint64(t.n[statesCol]), uint64(t.n[opsCol])
 	return u, nil
 }
+
+// Packed returns how many bytes the log has, and how many of them are in a base.
+func (s *Store) Packed() (all, packed int64, err error) {
+	t := s.now.Load()
+	return t.log.length(t.end)
+}

@@ -20,7 +20,29 @@ var (
 	ErrMalformed = errors.New("malformed stream")
 	// ErrTooMuch: the stream goes on beyond what the receiver takes.
 	ErrTooMuch = errors.New("more than is taken at once")
+	// ErrCut: what came is good as far as it came. It is malformed too, for who cannot do with less than all of it.
+	ErrCut = errors.New("cut off")
 )
+
+// cutError is the end of a stream before its end. What the way itself said of it is for this side only.
+type cutError struct{ cause error }
+
+func (e *cutError) Error() string   { return "it was cut off on its way" }
+func (e *cutError) Unwrap() []error { return []error{ErrCut, ErrMalformed, e.cause} }
+
+// way is what a stream comes by. It remembers its own errors, which a decompressor may put in other words.
+type way struct {
+	r   io.Reader
+	err error
+}
+
+func (w *way) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
 
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
@@ -65,6 +87,8 @@ const (
 	kindRanges  frameKind = 'G' // with data
 	kindIDs     frameKind = 'I' // with data
 	kindAnswer  frameKind = 'A'
+	kindMarks   frameKind = 'M' // with data
+	kindTotal   frameKind = 'T' // for show
 )
 
 // checksum guards against accidents; hashes guard against everything. The frame's number in the seed makes a frame that was
@@ -186,6 +210,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // Reader reads one stream that nobody vouches for.
 type Reader struct {
+	way    *way
 	in     *bufio.Reader
 	z      *zstd.Decoder
 	number uint64
@@ -204,14 +229,16 @@ type Reader struct {
 
 // NewReader reads the beginning of a stream, of which limit bytes at most are taken once decompressed.
 func NewReader(r io.Reader, limit int64) (*Reader, error) {
+	by := &way{r: r}
+	r = by
 	head := make([]byte, len(magic)+1)
 	if _, err := io.ReadFull(r, head); err != nil {
-		return nil, malformed("it ends before it began: %v", err)
+		return nil, &cutError{err}
 	}
 	if string(head[:len(magic)]) != magic {
 		return nil, malformed("it does not begin with %q", magic)
 	}
-	in := &Reader{limit: limit}
+	in := &Reader{way: by, limit: limit}
 	switch Codec(head[len(magic)]) {
 	case Raw:
 	case Zstd:
@@ -267,8 +294,10 @@ func (r *Reader) frame() (frameKind, []byte, error) {
 		return kind, payload, nil
 	}
 	switch {
+	case r.way.err != nil && !errors.Is(r.way.err, io.EOF) && !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrTooMuch):
+		err = &cutError{r.way.err}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		err = malformed("it was cut off")
+		err = &cutError{io.ErrUnexpectedEOF} // never EOF itself, which is the good end of an item
 	case errors.Is(err, zstd.ErrMagicMismatch), errors.Is(err, zstd.ErrCRCMismatch), errors.Is(err, zstd.ErrWindowSizeExceeded),
 		errors.Is(err, zstd.ErrWindowSizeTooSmall), errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrReservedBlockType),
 		errors.Is(err, zstd.ErrCompressedSizeTooBig), errors.Is(err, zstd.ErrBlockTooSmall):

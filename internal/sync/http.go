@@ -51,6 +51,8 @@ type HTTPClient struct {
 	// Ask is called once, when the server wants a secret and there is none; a zero one is that there is none to be had. nil: never.
 	Ask   func(ctx context.Context) (Secret, error)
 	Roots []byte // certificates in PEM that are trusted beside the system's
+	// Idle is after how long a server that says nothing is given up; 0: ten minutes.
+	Idle time.Duration
 }
 
 // httpPeer is a server.
@@ -59,12 +61,16 @@ type httpPeer struct {
 	secret Secret
 	ask    func(ctx context.Context) (Secret, error)
 	client *http.Client
+	idle   time.Duration
 }
 
 // DialHTTP speaks with a server of oxy. No secret is shown to any other host than the address names: where that says that it moved
 // elsewhere, a person has to say that they mean it.
 func DialHTTP(a Address, o HTTPClient) (Peer, error) {
-	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: replyTime, TLSHandshakeTimeout: headerTime,
+	if o.Idle <= 0 {
+		o.Idle = replyTime
+	}
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: o.Idle, TLSHandshakeTimeout: headerTime,
 		DialContext: (&net.Dialer{Timeout: headerTime}).DialContext, DisableCompression: true, MaxIdleConnsPerHost: 2}
 	if len(o.Roots) > 0 {
 		pool, err := x509.SystemCertPool()
@@ -76,7 +82,7 @@ func DialHTTP(a Address, o HTTPClient) (Peer, error) {
 		}
 		t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	p := &httpPeer{url: a.URL + HTTPPath, secret: o.Secret, ask: o.Ask, client: &http.Client{Transport: t,
+	p := &httpPeer{url: a.URL + HTTPPath, secret: o.Secret, ask: o.Ask, idle: o.Idle, client: &http.Client{Transport: t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if a.User != nil {
 		password, _ := a.User.Password()
@@ -216,12 +222,34 @@ func (p *httpPeer) post(ctx context.Context, body io.Reader, receive func(*Reade
 	if reply.StatusCode != http.StatusOK {
 		return statusOf(reply)
 	}
-	in, err := NewReader(reply.Body, MaxMessage)
+	from := newImpatient(reply.Body, p.idle)
+	defer from.timer.Stop()
+	in, err := NewReader(from, MaxMessage)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	return receive(in)
+}
+
+// impatient closes what it reads from when nothing comes for a while.
+type impatient struct {
+	r     io.ReadCloser
+	idle  time.Duration
+	timer *time.Timer
+}
+
+func newImpatient(r io.ReadCloser, idle time.Duration) *impatient {
+	i := &impatient{r: r, idle: idle}
+	i.timer = time.AfterFunc(idle, func() { _ = r.Close() })
+	return i
+}
+
+func (i *impatient) Read(p []byte) (int, error) {
+	i.timer.Reset(i.idle)
+	n, err := i.r.Read(p)
+	i.timer.Stop() // what is done with it may take longer
+	return n, err
 }
 
 // StatusError is what a server said before it spoke the protocol.

@@ -22,6 +22,7 @@ const (
 	Take   Verb = 4 // changes by their ids, and a name told by these
 	Push   Verb = 5 // takes changes and moves names
 	Single Verb = 6 // one change with what it builds on
+	Held   Verb = 7 // which of some changes are there, named or not
 )
 
 // String is the verb as logs and figures name it.
@@ -39,6 +40,8 @@ func (v Verb) String() string {
 		return "push"
 	case Single:
 		return "single"
+	case Held:
+		return "held"
 	}
 	return "none"
 }
@@ -79,7 +82,7 @@ type Request struct {
 	Wants  []Ref       // Fetch: names; Ranges and Take: one
 	Haves  [][32]byte  // Fetch, Single: ids of states
 	Ranges []Range     // Ranges
-	IDs    []change.ID // Take: all that the asker's set lacks of the name's
+	IDs    []change.ID // Take: all that the asker's set lacks of the name's; Held: those asked for
 	Lacks  []bool      // Take: of IDs, which the asker lacks altogether and takes
 	Prefix string      // Single: hex digits of an id
 	DryRun bool        // tell only what would come
@@ -123,13 +126,13 @@ func (w *Writer) Request(q *Request) error {
 			return err
 		}
 	}
-	if q.Verb != Take {
+	if q.Verb != Take && q.Verb != Held {
 		return nil
 	}
 	data := binary.AppendUvarint(nil, uint64(len(q.IDs)))
 	for i, id := range q.IDs {
 		lacks := byte(0)
-		if q.Lacks[i] {
+		if q.Verb == Take && q.Lacks[i] {
 			lacks = 1
 		}
 		data = append(append(data, id[:]...), lacks)
@@ -323,6 +326,46 @@ func (r *Reader) Answers() ([]Answer, error) {
 		}
 		out = append(out, a)
 	}
+}
+
+// Marks sends a bit for each of the ids that were asked for.
+func (w *Writer) Marks(marks []bool) error {
+	b := make([]byte, (len(marks)+7)/8)
+	for i, m := range marks {
+		if m {
+			b[i/8] |= 1 << (i % 8)
+		}
+	}
+	if err := w.item(kindMarks, nil, int64(len(b))); err != nil {
+		return err
+	}
+	_, err := w.Write(b)
+	return err
+}
+
+// Marks reads the bits for n ids, to the end of the stream.
+func (r *Reader) Marks(n int) ([]bool, error) {
+	kind, payload, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	f := fields{b: payload}
+	size := r.open(&f, int64(n+7)/8)
+	if err := f.end("marks"); err != nil || kind != kindMarks || size != int64(n+7)/8 {
+		return nil, r.fail(malformed("marks of other ids than those that were asked for"))
+	}
+	b, err := r.readAll()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]bool, n)
+	for i := range out {
+		out[i] = b[i/8]>>(i%8)&1 != 0
+	}
+	if n%8 != 0 && b[len(b)-1]>>(n%8) != 0 {
+		return nil, r.fail(malformed("marks of no id"))
+	}
+	return out, r.End()
 }
 
 // Bundle begins a bundle.

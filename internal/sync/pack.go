@@ -2,6 +2,7 @@ package sync
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -369,7 +370,17 @@ type Receiver struct {
 	// Unknown is told of a bookmark of which the sender did not find what is common.
 	Unknown func(ref Ref) error
 	Preview func(p Preview) error // of a dry run
+	// Total is told how many changes the sender means to send from here on, which is its word and for show only; nil: nobody.
+	Total func(changes uint64)
 }
+
+// Total sends how many changes follow, for whoever waits for them.
+func (w *Writer) Total(changes int) error {
+	return w.frame(kindTotal, binary.AppendUvarint(nil, uint64(changes)))
+}
+
+// ErrPause is what a Receiver returns after a change to have Pack return it: the next Pack goes on from there.
+var ErrPause = errors.New("pause")
 
 // Pack reads changes and updates to the end of the stream.
 func (r *Reader) Pack(to Receiver) error {
@@ -389,11 +400,15 @@ func (r *Reader) Pack(to Receiver) error {
 			if texts == nil {
 				continue
 			}
-			if err := to.Change(c, texts); err != nil {
+			err = to.Change(c, texts)
+			if err != nil && !errors.Is(err, ErrPause) {
 				return r.fail(err)
 			}
 			if r.left > 0 || len(r.data) > 0 {
 				return r.fail(malformed("the texts of change %s were not read", c.ID.Short()))
+			}
+			if err != nil {
+				return err
 			}
 		case kindUpdate:
 			u, err := r.update(payload)
@@ -413,6 +428,15 @@ func (r *Reader) Pack(to Receiver) error {
 			}
 			if err != nil {
 				return r.fail(err)
+			}
+		case kindTotal:
+			f := fields{b: payload}
+			n := f.uvarint()
+			if err := f.end("a number of changes"); err != nil || n > maxChanges {
+				return r.fail(malformed("a number of changes"))
+			}
+			if to.Total != nil {
+				to.Total(n)
 			}
 		case kindPreview:
 			if to.Preview == nil {

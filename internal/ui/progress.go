@@ -28,6 +28,7 @@ type Progress struct {
 	done  int64
 	total int64
 	bytes bool
+	share float64 // of the whole, where that is not told by done and total
 	began time.Time
 	next  time.Time // when to draw
 	drawn bool
@@ -41,7 +42,7 @@ func (p *Progress) Begin(what string, total int64, bytes bool) {
 	p.End()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.on, p.what, p.total, p.bytes, p.done = true, what, total, bytes, 0
+	p.on, p.what, p.total, p.bytes, p.done, p.share = true, what, total, bytes, 0, 0
 	p.began = p.now()
 	p.next = p.began.Add(patience)
 }
@@ -62,6 +63,13 @@ func (p *Progress) Add(n int64) {
 	}
 }
 
+// Share says how much of the whole is done, in other pieces than those that Add counts.
+func (p *Progress) Share(done, total uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.share = float64(done) / float64(max(total, 1))
+}
+
 // End takes the bar away.
 func (p *Progress) End() {
 	p.mu.Lock()
@@ -72,16 +80,23 @@ func (p *Progress) End() {
 	p.on, p.drawn = false, false
 }
 
-// line is the bar: what, how far, how much, and how long it may take yet.
+// line is the bar: what, how far, how much, how fast, and how long it may take yet.
 func (p *Progress) line(now time.Time) string {
-	if p.total <= 0 {
-		return p.what + "  " + p.amount(p.done)
+	amount, share := p.amount(p.done), p.share
+	if p.total > 0 {
+		amount, share = amount+" of "+p.amount(p.total), float64(p.done)/float64(p.total)
 	}
-	share := min(float64(p.done)/float64(p.total), 1)
+	passed := now.Sub(p.began)
+	if p.bytes && passed > 0 {
+		amount += "  " + p.amount(int64(float64(p.done)/passed.Seconds())) + "/s"
+	}
+	if share <= 0 {
+		return p.what + "  " + amount
+	}
+	share = min(share, 1)
 	full := int(share * barWidth)
-	s := fmt.Sprintf("%s [%s%s] %3.0f %%  %s of %s", p.what, strings.Repeat("=", full), strings.Repeat(" ", barWidth-full),
-		share*100, p.amount(p.done), p.amount(p.total))
-	if left := time.Duration(float64(now.Sub(p.began)) * (1 - share) / max(share, 0.001)); left > time.Second {
+	s := fmt.Sprintf("%s [%s%s] %3.0f %%  %s", p.what, strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), share*100, amount)
+	if left := time.Duration(float64(passed) * (1 - share) / max(share, 0.001)); left > time.Second {
 		s += "  " + left.Round(time.Second).String() + " left"
 	}
 	return s

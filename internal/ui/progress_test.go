@@ -44,7 +44,20 @@ func TestProgress(t *testing.T) {
 	p.Begin("Writing files", 3<<20, true)
 	now = now.Add(time.Second)
 	p.Add(3 << 20)
-	if want := "\r\x1b[KWriting files [==============================] 100 %  3.0 MiB of 3.0 MiB"; out.String() != want {
+	if want := "\r\x1b[KWriting files [==============================] 100 %  3.0 MiB of 3.0 MiB  3.0 MiB/s"; out.String() != want {
+		t.Errorf("shows %q\nwant  %q", out.String(), want)
+	}
+
+	// Where nobody knows how many bytes there are: how fast they come, and how far it is by something else.
+	p.Begin("Receiving", 0, true)
+	out.Reset()
+	now = now.Add(10 * time.Second)
+	p.Add(5 << 20)
+	p.Share(30, 100)
+	now = now.Add(10 * time.Second)
+	p.Add(5 << 20)
+	want = "\r\x1b[KReceiving  5.0 MiB  0.5 MiB/s" + "\r\x1b[KReceiving [=========                     ]  30 %  10.0 MiB  0.5 MiB/s  47s left"
+	if out.String() != want {
 		t.Errorf("shows %q\nwant  %q", out.String(), want)
 	}
 }

@@ -86,10 +86,7 @@ func (w *Weave) appendSource(b []byte, i int, last uint32) []byte {
 	if a.undo != nil {
 		b = binary.AppendUvarint(b, uint64(*a.undo))
 	}
-	raw := a.raw
-	if len(a.hunks) > 0 {
-		raw = change.AppendHunks(nil, a.hunks)
-	}
+	raw := a.encoded()
 	b = binary.AppendUvarint(b, uint64(len(raw)))
 	return append(b, raw...)
 }

@@ -37,7 +37,7 @@ type act struct {
 func (w *Weave) hunksOf(i int) ([]change.Hunk, error) {
 	a := &w.acts[i]
 	if a.raw != nil {
-		h, rest, err := change.DecodeHunks(a.raw)
+		h, rest, err := change.DecodeLocalHunks(a.raw)
 		if err != nil || len(rest) > 0 {
 			return nil, ErrDamaged
 		}

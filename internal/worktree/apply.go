@@ -18,8 +18,8 @@ type Op uint8
 
 // The ops.
 const (
-	Write  Op = iota // make it a file or link with the given content and mode
-	Remove           // and the directories that this empties
+	Write  Op = iota // make it a file or link with the given content and mode; of a subrepo, a directory
+	Remove           // and the directories that this empties; a subrepo that is there stays
 	Chmod            // change the executable bit only
 )
 
@@ -27,7 +27,7 @@ const (
 type Action struct {
 	Path string
 	Op   Op
-	Kind Kind        // File or Link
+	Kind Kind
 	Exec bool        // Write and Chmod
 	Size int64       // Write: of the content
 	Hash change.Hash // Write: of the content
@@ -142,8 +142,8 @@ func (c *checkout) prepare(plan []Action) error {
 		if err := check(a.Path); err != nil {
 			return fmt.Errorf("check out: %w", err)
 		}
-		if a.Op > Chmod || a.Op == Write && a.Kind != File && a.Kind != Link {
-			return fmt.Errorf("check out %q: neither a file nor a link", a.Path)
+		if a.Op > Chmod || a.Op == Write && a.Kind >= numKinds {
+			return fmt.Errorf("check out %q: nothing that a working copy holds", a.Path)
 		}
 		c.jobs[i].Action = *a
 	}

@@ -110,16 +110,11 @@ func (w *applier) checkJob(d vfs.Dir, j *job) error {
 	}
 	j.seen = w.st
 	switch {
-	case j.tracked && j.old.Kind == Subrepo:
-		// Its directory is a repository of its own, which nobody removes here.
-		if j.Op == Write {
-			w.lose = append(w.lose, j.Path)
-		}
-		return nil
 	case j.Op == Chmod:
 		return nil // no content is at stake
 	case w.st.Kind == vfs.KindDir:
-		if j.Op == Write {
+		// That of a subrepo is a repository of its own, which nobody removes here: it stays, or is in the way.
+		if j.Op == Write && j.Kind != Subrepo {
 			return w.checkInside(d, j.name(), j.Path)
 		}
 		return nil // the file is gone already

@@ -23,6 +23,8 @@ func (c *checkout) remove() error {
 		if goes(&c.jobs[i]) {
 			dir, _ := split(c.jobs[i].Path)
 			empty[dir] = true
+		} else if j := &c.jobs[i]; j.Op == Remove && j.tracked && j.old.Kind == Subrepo && j.seen.Kind == vfs.KindDir && j.alias == 0 {
+			empty[j.Path] = true // one that was never cloned
 		}
 	}
 	if len(empty) == 0 {

@@ -83,7 +83,11 @@ func (w *applier) writeOne(d vfs.Dir, j *job) error {
 	case j.done:
 		j.entry = NewEntry(&j.seen, j.Hash, w.clock)
 	default:
-		if err := w.place(d, j); err != nil {
+		place := w.place
+		if j.Kind == Subrepo {
+			place = w.makeDir
+		}
+		if err := place(d, j); err != nil {
 			return err
 		}
 		if err := d.Lstat(j.name(), &w.st); err != nil {
@@ -93,6 +97,25 @@ func (w *applier) writeOne(d vfs.Dir, j *job) error {
 	}
 	j.entry.Kind, j.entry.Exec, j.entry.Size, j.entry.Alias = j.Kind, j.Exec, j.Size, j.alias
 	w.progress(j.Size)
+	return nil
+}
+
+// makeDir makes room for a subrepo, in place of a file that goes if need be. A directory that is there is left as it is.
+func (w *applier) makeDir(d vfs.Dir, j *job) error {
+	if j.seen.Kind != vfs.KindUnknown && j.seen.Kind != vfs.KindDir {
+		if err := w.removeOne(d, j); err != nil {
+			return err
+		}
+	}
+	if err := d.Mkdir(j.name(), 0o777); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := d.Lstat(j.name(), &w.st); err != nil {
+		return err
+	}
+	if w.st.Kind != vfs.KindDir {
+		return ErrChanging
+	}
 	return nil
 }
 

@@ -246,6 +246,10 @@ func (w *worker) missing(ref dirRef, path string, only *selection) {
 		f := &files[i]
 		if only == nil || only.kids[f.name] != nil && only.within(f.name) == nil {
 			w.found.Files++
+			if f.Kind == Subrepo {
+				w.found.Subrepos = append(w.found.Subrepos, owned(path, f.name))
+				continue
+			}
 			w.found.Changed = append(w.found.Changed, Item{Path: owned(path, f.name), Status: Missing, Base: f.Entry})
 		}
 	}

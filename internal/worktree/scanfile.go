@@ -8,7 +8,13 @@ import (
 
 // check looks at one tracked file and tells whether its content is that of the base state for certain.
 func (w *worker) check(d vfs.Dir, p *place, f *namedEntry) bool {
+	if f.Kind == Subrepo {
+		w.found.Subrepos = append(w.found.Subrepos, owned(p.path, f.name))
+	}
 	if err := d.Lstat(diskName(f), &w.st); err != nil {
+		if isGone(err) && f.Kind == Subrepo {
+			return true // not there yet, or put away: its pin stays
+		}
 		if isGone(err) {
 			w.changed(p, f, Item{Status: Missing})
 		} else {

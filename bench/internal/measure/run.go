@@ -112,7 +112,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // Environment is what both tools are run in: nobody's configuration, a fixed identity, plain output, and no garbage
-// collection by Git behind the measurement's back. home is an empty directory.
+// collection by either behind the measurement's back. home is an empty directory.
 func Environment(home string) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"),
@@ -120,6 +120,7 @@ func Environment(home string) []string {
 		"XDG_CONFIG_HOME=" + home,
 		"LC_ALL=C.UTF-8",
 		"TZ=UTC",
+		"OXY_GC_AUTO=off",
 		"OXY_NAME=Bench", "OXY_EMAIL=bench@example.com",
 		"GIT_AUTHOR_NAME=Bench", "GIT_AUTHOR_EMAIL=bench@example.com",
 		"GIT_COMMITTER_NAME=Bench", "GIT_COMMITTER_EMAIL=bench@example.com",

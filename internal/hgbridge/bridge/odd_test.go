@@ -77,7 +77,6 @@ func TestFormats(t *testing.T) {
 				t.Errorf("%+v", v)
 			}
 			sameFiles(t, r, "three", dir, "three")
-			sameFiles(t, r, "a-bookmark", dir, "7")
 		})
 	}
 }

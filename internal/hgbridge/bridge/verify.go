@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/hgbridge"
 	"github.com/oxy-vcs/oxy/internal/repo"
-	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/revlog"
 )
 
@@ -21,72 +19,20 @@ type Verified struct {
 	Faults     []Left
 }
 
-// remembered is a changeset as the repository has it.
-type remembered struct {
-	state    uint32
-	node     revlog.Node
-	parents  []revlog.Node
-	records  map[string]record
-	c        revlog.Changeset // without manifest; RawFiles only if they are kept
-	implicit bool             // what it touches is what it differs in
-	manifest string           // fieldManifest
-	usual    bool             // there is none
-	text     string
-}
-
-// remember reads what a change keeps of the changeset that it was; ok is false for one that was none.
-func remember(s uint32, c *change.Change) (m remembered, ok bool, err error) {
-	v, ok := field(c.Extra, fieldNode)
-	if !ok {
-		return m, false, nil
-	}
-	nodes, err := parseNodes(v)
-	if err != nil || len(nodes) != 1 {
-		return m, false, fmt.Errorf("change with malformed %s", fieldNode)
-	}
-	m = remembered{state: s, node: nodes[0], implicit: true, usual: true}
-	m.c = revlog.Changeset{User: []byte(user(c.Author)), Date: []byte(date(c.Time)), Description: []byte(c.Message)}
-	for _, f := range c.Extra {
-		switch f.Key {
-		case fieldParents:
-			m.parents, err = parseNodes(f.Value)
-			if len(m.parents) > 2 {
-				err = errField
-			}
-		case fieldUser:
-			m.c.User = []byte(f.Value)
-		case fieldDate:
-			m.c.Date = []byte(f.Value)
-		case fieldExtra:
-			m.c.RawExtra = []byte(f.Value)
-		case fieldTouched:
-			m.c.RawFiles, m.implicit = []byte(f.Value), false
-		case fieldFiles:
-			m.records, err = parseRecords(f.Value)
-		case fieldManifest:
-			m.manifest, m.usual = f.Value, false
-		case fieldText:
-			m.text = f.Value
-		}
-		if err != nil {
-			return m, false, fmt.Errorf("change with malformed %s: %w", f.Key, err)
-		}
-	}
-	return m, true, nil
-}
-
 // Verify makes the files of all imported states again from their changes, and from these Mercurial's own nodes of file revisions,
 // manifests and changesets.
 func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verified, error) {
-	v := &verifier{out: &Verified{}, states: known{}, uses: map[uint32]int{}, manifests: map[uint32]*manifestText{}}
+	p := &replayer{r: r, states: known{}, uses: map[uint32]int{}}
+	v := &verifier{out: &Verified{}, uses: map[uint32]int{}, manifests: map[uint32]*manifestText{}}
 	err := r.EachRecorded(0, func(s uint32, c *change.Change) error {
 		m, ok, err := remember(s, c)
 		if err != nil || !ok {
 			return err
 		}
-		v.states[m.node] = s
-		for _, p := range m.parents {
-			if n, ok := v.states[p]; ok {
+		p.states[m.node] = s
+		for _, n := range m.parents {
+			if n, ok := p.states[n]; ok {
+				p.uses[n]++
 				v.uses[n]++
 			}
 		}
@@ -95,27 +41,37 @@ func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verifie
 	if err != nil {
 		return nil, err
 	}
-	progress.Begin("Verifying", int64(len(v.states)), false)
+	progress.Begin("Verifying", int64(len(p.states)), false)
 	defer progress.End()
-	if v.replay, err = r.NewReplay(ctx); err != nil {
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	if p.replay, err = r.NewReplay(reading); err != nil {
 		return nil, err
 	}
-	err = r.EachRecorded(0, func(s uint32, c *change.Change) error {
-		m, ok, err := remember(s, c)
-		if err != nil || !ok {
-			return err
+	// One makes the files while the other proves those of the changesets before.
+	next := make(chan *replayed, ahead)
+	go p.all(reading, next)
+	for x := range next {
+		if err = x.err; err == nil {
+			progress.Add(1)
+			err = v.changeset(x)
 		}
-		progress.Add(1)
-		return v.changeset(&m)
-	})
-	return v.out, errors.Join(err, v.replay.Close())
+		if err != nil {
+			break
+		}
+	}
+	stop()
+	for range next { // until the other has ended
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	return v.out, errors.Join(err, p.replay.Close())
 }
 
-// verifier proves changeset after changeset.
+// verifier proves changeset after changeset. It does not look into the repository, which another goroutine reads meanwhile.
 type verifier struct {
 	out       *Verified
-	replay    *repo.Replay
-	states    known
 	uses      map[uint32]int           // how many changesets that come stand upon a state
 	manifests map[uint32]*manifestText // of the states that are stood upon
 	spare     [][]byte                 // of those that are not any more
@@ -124,52 +80,39 @@ type verifier struct {
 
 // proving is a changeset under way.
 type proving struct {
-	v       *verifier
-	m       *remembered
-	parents []uint32
-	base    [2][]byte // the manifests of the parents
-	touched map[string]bool
-	lines   []line
-	faults  []error
+	v      *verifier
+	m      *remembered
+	base   [2][]byte // the manifests of the parents
+	lines  []line
+	faults []error
 }
 
 // changeset proves one.
-func (v *verifier) changeset(m *remembered) error {
-	p := proving{v: v, m: m, touched: map[string]bool{}}
+func (v *verifier) changeset(x *replayed) error {
+	m := &x.m
+	p := proving{v: v, m: m}
 	var nodes [2]revlog.Node
-	for i, n := range m.parents {
-		s, ok := v.states[n]
-		if !ok || s >= m.state {
-			return fmt.Errorf("changeset %s: its parent %s is not here", m.node, n)
-		}
+	for i, s := range x.parents {
 		held := v.manifests[s]
 		if held == nil {
-			return fmt.Errorf("changeset %s: its parent %s could not be made", m.node, n)
+			return fmt.Errorf("changeset %s: its parent %s could not be made", m.node, m.parents[i])
 		}
-		p.parents, p.base[i], nodes[i] = append(p.parents, s), held.text, held.node
+		p.base[i], nodes[i] = held.text, held.node
 	}
-	for path := range m.c.Files() {
-		p.touched[string(path)] = true
-	}
-	err := v.replay.Step(m.state, p.parents, func(old, new *state.Entry, content func() ([]byte, error)) error {
-		if new == nil {
-			p.lines = append(p.lines, line{path: old.Path})
-			return nil
+	for i := range x.files {
+		if err := p.file(&x.files[i]); err != nil {
+			return fmt.Errorf("changeset %s: %w", m.node, err)
 		}
-		return p.file(old, new, content)
-	})
-	if err == nil {
-		err = p.rest()
 	}
-	if err != nil {
-		return fmt.Errorf("changeset %s: %w", m.node, err)
+	for _, path := range x.lost {
+		p.fault(fmt.Errorf("file %q: it is not here", path))
 	}
 	made, err := p.manifest(nodes)
 	if err != nil {
 		p.fault(err)
 	}
 	v.manifests[m.state] = made
-	v.let(p.parents, m.state)
+	v.let(x.parents, m.state)
 	if err := p.compare(made.node); err != nil {
 		p.fault(err)
 	}
@@ -183,33 +126,34 @@ func (v *verifier) changeset(m *remembered) error {
 
 func (p *proving) fault(err error) { p.faults = append(p.faults, err) }
 
-// let lets go of what no changeset that comes stands upon.
+// let lets go of the manifests that no changeset that comes stands upon.
 func (v *verifier) let(parents []uint32, s uint32) {
-	drop := func(n uint32) {
+	unused(v.uses, parents, s, func(n uint32) {
 		if held := v.manifests[n]; held != nil {
 			v.spare = append(v.spare, held.text[:0])
 			delete(v.manifests, n)
-			v.replay.Forget(n)
 		}
-	}
+	})
+}
+
+// unused counts that a changeset was made upon its parents, and calls drop for what no other that comes stands upon.
+func unused(uses map[uint32]int, parents []uint32, s uint32, drop func(n uint32)) {
 	for _, n := range parents {
-		if v.uses[n]--; v.uses[n] == 0 {
+		if uses[n]--; uses[n] == 0 {
 			drop(n)
 		}
 	}
-	if v.uses[s] == 0 {
+	if uses[s] == 0 {
 		drop(s)
 	}
 }
 
 // file finds the file revision at a path that differs from the first parent.
-func (p *proving) file(old, new *state.Entry, content func() ([]byte, error)) error {
-	l := line{path: strings.Clone(new.Path)}
-	switch {
-	case new.Kind == change.Link:
-		l.flag = 'l'
-	case new.Exec:
-		l.flag = 'x'
+func (p *proving) file(f *replayedFile) error {
+	l := line{path: f.path, flag: f.flag}
+	if f.gone {
+		p.lines = append(p.lines, l)
+		return nil
 	}
 	n1, _, err := lookup(p.base[0], l.path)
 	if err != nil {
@@ -219,35 +163,27 @@ func (p *proving) file(old, new *state.Entry, content func() ([]byte, error)) er
 	if err != nil {
 		return err
 	}
-	r, kept := p.m.records[l.path]
-	delete(p.m.records, l.path)
-	unchanged := old != nil && old.Hash == new.Hash
-	if !kept {
-		switch {
-		case unchanged:
-			r.kind = same
-		case p.m.implicit || p.touched[l.path] || len(p.parents) < 2:
-			r.kind = madeOf
-			r.p1, r.p2 = usualParents(n1, n2)
-		default:
-			r.kind = taken
-		}
+	r := &f.record
+	if f.usual {
+		r.p1, r.p2 = usualParents(n1, n2)
 	}
 	switch r.kind {
 	case same:
-		if l.node = n1; !unchanged {
+		if l.node = n1; !f.unchanged {
 			p.fault(fmt.Errorf("file %q: its contents are others than its first parent's", l.path))
 		}
 	case taken:
-		l.node = n2
-		if err := p.takenFrom(l.path, new); err != nil {
-			return err
+		switch l.node = n2; {
+		case len(p.m.parents) < 2:
+			p.fault(fmt.Errorf("file %q: it comes from a second parent, and there is none", l.path))
+		case !f.second:
+			p.fault(fmt.Errorf("file %q: its contents are others than its second parent's", l.path))
 		}
 	case trusted:
 		l.node = r.p1
 		p.v.out.Trusted++
 	default:
-		if l.node, err = p.made(l.path, &r, n1, content); err != nil {
+		if l.node, err = p.made(l.path, r, n1, f.content); err != nil {
 			return err
 		}
 	}
@@ -259,28 +195,8 @@ func (p *proving) file(old, new *state.Entry, content func() ([]byte, error)) er
 	return nil
 }
 
-// takenFrom makes sure that a path has what the second parent has.
-func (p *proving) takenFrom(path string, new *state.Entry) error {
-	if len(p.parents) < 2 {
-		p.fault(fmt.Errorf("file %q: it comes from a second parent, and there is none", path))
-		return nil
-	}
-	e, there, _, err := p.v.replay.File(p.parents[1], path)
-	if err != nil {
-		return err
-	}
-	if !there || e.Hash != new.Hash {
-		p.fault(fmt.Errorf("file %q: its contents are others than its second parent's", path))
-	}
-	return nil
-}
-
 // made computes the node of a new file revision.
-func (p *proving) made(path string, r *record, n1 revlog.Node, content func() ([]byte, error)) (revlog.Node, error) {
-	b, err := content()
-	if err != nil {
-		return revlog.NullNode, fmt.Errorf("file %q: %w", path, err)
-	}
+func (p *proving) made(path string, r *record, n1 revlog.Node, b []byte) (revlog.Node, error) {
 	p.v.out.Files++
 	before := string(r.before)
 	switch r.kind {
@@ -299,24 +215,6 @@ func (p *proving) made(path string, r *record, n1 revlog.Node, content func() ([
 	}
 	p.v.buf = append(append(p.v.buf[:0], before...), b...)
 	return revlog.HashText(p.v.buf, r.p1, r.p2), nil
-}
-
-// rest finds the file revisions that are new though their contents are not.
-func (p *proving) rest() error {
-	for path := range p.m.records {
-		e, there, content, err := p.v.replay.File(p.m.state, path)
-		if err != nil {
-			return err
-		}
-		if !there {
-			p.fault(fmt.Errorf("file %q: it is not here", path))
-			continue
-		}
-		if err := p.file(&e, &e, content); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // manifest makes the manifest of the lines and the first parent's. With an error it gives what it could make.
@@ -361,7 +259,7 @@ func (p *proving) manifest(parents [2]revlog.Node) (*manifestText, error) {
 		}
 		return made, nil
 	}
-	if made.node = parents[0]; differs > 0 || len(p.parents) > 1 {
+	if made.node = parents[0]; differs > 0 || len(m.parents) > 1 {
 		made.node = revlog.HashText(made.text, parents[0], parents[1])
 	}
 	return made, nil
