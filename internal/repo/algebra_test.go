@@ -262,6 +262,8 @@ func (s *teller) act(r *Repo) {
 	case k >= 12 && base.Num != NoState:
 		s.rewrite(r, base, any)
 	case s.names && s.rnd.IntN(3) == 0:
+		s.drop(r, base)
+	case s.names && s.rnd.IntN(2) == 0:
 		s.name(r, base)
 	default:
 		b := all[s.rnd.IntN(len(all))].Name
@@ -457,7 +459,7 @@ func TestStories(t *testing.T) {
 		})
 	}
 	t.Log(seen)
-	for _, kind := range []string{"text", "body", "life", "name", "spares", "positions named"} {
+	for _, kind := range []string{"text", "body", "life", "name", "spares", "positions named", "changes dropped"} {
 		if *storySeeds >= 400 && seen[kind] == 0 {
 			t.Errorf("no story has %s", kind)
 		}

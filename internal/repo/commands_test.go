@@ -166,6 +166,18 @@ var commands = []command{
 		_, err := r.Unrecord(ctx, []string{"main~1"}, UnrecordOptions{WithDependents: true})
 		return err
 	}},
+	{name: "unrecord of a change that others follow", from: settled, prepare: followed, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.Unrecord(ctx, []string{"main~2"}, UnrecordOptions{})
+		return err
+	}},
+	{name: "checkout of a state that is made for it", from: settled, run: checkout("main~1"), prepare: func(t testing.TB, w *world) {
+		followed(t, w)
+		w.with(t, func(r *Repo) error {
+			_, err := r.Unrecord(context.Background(), []string{"main~2"}, UnrecordOptions{})
+			return err
+		})
+	}},
+	{name: "upgrade", from: settled, run: upgrade, prepare: func(t testing.TB, w *world) { oldFormat(t, w.mem) }},
 	{name: "unrecord that leaves the files", from: settled, run: func(ctx context.Context, r *Repo) error {
 		_, err := r.Unrecord(ctx, []string{"main"}, UnrecordOptions{KeepFiles: true})
 		return err
@@ -250,6 +262,19 @@ func mergeSide(ctx context.Context, r *Repo) error {
 
 func takeFirst(ctx context.Context, r *Repo) error {
 	_, err := r.Resolve(ctx, ResolveOptions{Paths: []string{"a"}, Take: []string{"1"}})
+	return err
+}
+
+// followed has three changes more that know nothing of each other.
+func followed(t testing.TB, w *world) {
+	for _, p := range []string{"one", "two", "three"} {
+		put(t, w.mem, p, p+"\n")
+		w.commit(t, p)
+	}
+}
+
+func upgrade(_ context.Context, r *Repo) error {
+	_, _, err := r.Upgrade()
 	return err
 }
 

@@ -150,6 +150,31 @@ func (s *teller) name(r *Repo, base StateRef) {
 	}
 }
 
+// drop has all go that no name leads to. States that left changes out are told anew where these go.
+func (s *teller) drop(r *Repo, base StateRef) {
+	if base.Num == NoState {
+		return
+	}
+	ids := func() (out []string) {
+		base, err := r.Base()
+		check(s.t, err)
+		for _, n := range logOf(s.t, r, base) {
+			out = append(out, r.store.ChangeID(n).String())
+		}
+		return out
+	}
+	s.say("gc")
+	want := ids()
+	res, err := r.GC(context.Background(), GCOptions{Prune: true, Anew: true})
+	check(s.t, err)
+	if got := ids(); !slices.Equal(got, want) {
+		s.fail("the log is %v, not %v", got, want)
+	}
+	if res.Dropped.Changes > 0 {
+		s.seen["changes dropped"]++
+	}
+}
+
 // A change that is taken back deep down is left out: what is put into the store is one state, however many changes came since.
 // A repository of format 1 has no such states, until it is told to change.
 func TestUnrecordPutsOneState(t *testing.T) {
