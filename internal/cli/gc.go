@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxy-vcs/oxy/internal/repo"
+	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
 // gcMemory is where garbage collection begins while the repository is packed: what that needs does not grow with it,
@@ -43,7 +44,7 @@ What is packed well stays as it is until a quarter of the repository is new; --a
 			}
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(gcMemory))
 			if auto {
-				lowerPriority()
+				vfs.LowerPriority()
 				_, err := r.AutoGC(a.interruptible())
 				return err
 			}

@@ -2,7 +2,8 @@ package cli
 
 import (
 	"os"
-	"os/exec"
+
+	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
 // packLater starts packing in a process of its own where what the command recorded made it worthwhile. Nobody waits for that, and
@@ -15,9 +16,5 @@ func (a *app) packLater() {
 	if err != nil {
 		return
 	}
-	cmd := exec.Command(self, "-C", a.repo.Root(), "gc", "--auto")
-	cmd.SysProcAttr = detached()
-	if cmd.Start() == nil {
-		_ = cmd.Process.Release()
-	}
+	_ = vfs.StartDetached(self, "-C", a.repo.Root(), "gc", "--auto")
 }

@@ -1,4 +1,4 @@
-package cli
+package vfs
 
 import (
 	"syscall"
@@ -11,7 +11,7 @@ func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }
 
-// lowerPriority lets everything else go first.
-func lowerPriority() {
+// LowerPriority lets everything else go first.
+func LowerPriority() {
 	_ = windows.SetPriorityClass(windows.CurrentProcess(), windows.IDLE_PRIORITY_CLASS)
 }
