@@ -100,6 +100,10 @@ func (s *Server) moveNames(ctx context.Context, r *Repo, rules *rules, in *sync.
 			return nil, err
 		}
 		done := t.forgetWaiting()
+		// The next push asks what the name has. Where nobody works the set would be walked from the first change each time.
+		if i := slices.IndexFunc(p.moved, func(m *pushedName) bool { return m.u.Kind == sync.Bookmark && m.now.Num != NoState }); i >= 0 {
+			t.before = p.moved[i].now.Num
+		}
 		if moved = p.moved; len(moved) > 0 {
 			err = t.commit("receive push")
 		} else if done {
