@@ -111,14 +111,7 @@ func (b *Remote) commit(ctx context.Context, p *pushed) ([]sync.Answer, error) {
 // yield waits a little before the next try, a while longer each time: whoever lost together would else lose together again.
 func (b *Remote) yield(ctx context.Context, try int) error {
 	most := 4 * time.Millisecond << min(try, 4)
-	t := time.NewTimer(rand.N(most))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sync.Sleep(ctx, rand.N(most))
 }
 
 // apply plans the root after a push, nil if it would be the same, and what to answer to each update. again says that it may have been done already.

@@ -151,21 +151,13 @@ func (b *Remote) lacking(ctx context.Context, names []*Name, haves map[[32]byte]
 	return b.walk(ctx, b.root.Root, from, func(s [32]byte) bool { return haves[s] }, tables)
 }
 
-func setOf(states [][32]byte) map[[32]byte]bool {
-	out := make(map[[32]byte]bool, len(states))
-	for _, s := range states {
-		out[s] = true
-	}
-	return out
-}
-
 // fetch sends the changes that lead to names, and tells of each name by what the asker has.
 func (b *Remote) fetch(ctx context.Context, q *sync.Request, out *sync.Writer) error {
 	names, err := b.wanted(q.Wants)
 	if err != nil {
 		return err
 	}
-	haves := setOf(q.Haves)
+	haves := sync.StateSet(q.Haves)
 	extents, err := b.lacking(ctx, names, haves)
 	if err != nil {
 		return err
@@ -221,7 +213,7 @@ func (b *Remote) single(ctx context.Context, q *sync.Request, out *sync.Writer) 
 	for i := range b.root.Names {
 		names = append(names, &b.root.Names[i])
 	}
-	haves := setOf(q.Haves)
+	haves := sync.StateSet(q.Haves)
 	extents, err := b.lacking(ctx, names, haves)
 	if err != nil {
 		return err
@@ -263,7 +255,7 @@ func (b *Remote) idSet(ctx context.Context, n *Name) (*sync.IDSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	haves := setOf(states)
+	haves := sync.StateSet(states)
 	extents, err := b.lacking(ctx, []*Name{n}, haves)
 	if err != nil {
 		return nil, err

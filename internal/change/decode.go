@@ -186,13 +186,6 @@ func (d *decoder) paths(files []File) {
 	}
 }
 
-// DecodeHunks reads what AppendHunks wrote and gives the rest of b.
-func DecodeHunks(b []byte) ([]Hunk, []byte, error) {
-	d := decoder{b: b}
-	h := d.hunks()
-	return h, d.b, d.err
-}
-
 func (d *decoder) hunks() []Hunk {
 	n := d.count(3)
 	if n == 0 {

@@ -21,16 +21,6 @@ func ManifestText(dst []byte, entries iter.Seq[revlog.ManifestEntry]) ([]byte, e
 	return dst, nil
 }
 
-// FileNode is the node of a file revision of the given contents and metadata. text is a buffer for the whole text, which is
-// returned for the next call.
-func FileNode(text, contents []byte, m revlog.Meta, p1, p2 revlog.Node) (revlog.Node, []byte, error) {
-	text, err := revlog.JoinFile(text[:0], m, contents)
-	if err != nil {
-		return revlog.NullNode, text, err
-	}
-	return revlog.HashText(text, p1, p2), text, nil
-}
-
 // ChangesetNode is the node of a changeset, and its text in the buffer given.
 func ChangesetNode(text []byte, c revlog.Changeset, p1, p2 revlog.Node) (revlog.Node, []byte, error) {
 	text, err := revlog.AppendChangeset(text[:0], c)

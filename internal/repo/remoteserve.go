@@ -196,10 +196,7 @@ func (s *Server) fetch(ctx context.Context, r *Repo, q *sync.Request, out *sync.
 	if err != nil {
 		return err
 	}
-	haves := map[[32]byte]bool{}
-	for _, h := range q.Haves {
-		haves[h] = true
-	}
+	haves := sync.StateSet(q.Haves)
 	if err := out.Reply(); err != nil {
 		return err
 	}
@@ -397,10 +394,7 @@ func (s *Server) single(ctx context.Context, r *Repo, q *sync.Request, out *sync
 		}
 		return &Error{Text: text}
 	}
-	haves := map[[32]byte]bool{}
-	for _, h := range q.Haves {
-		haves[h] = true
-	}
+	haves := sync.StateSet(q.Haves)
 	var common state.Set
 	for _, n := range namedStates(v) { // to look through all states would be work for nothing
 		if st, err := r.stateRef(n); err == nil && haves[st.ID] {

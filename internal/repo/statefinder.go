@@ -2,6 +2,7 @@ package repo
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/sync"
@@ -93,39 +94,34 @@ const maxHaves = 4096
 // haves are the ids of states that are here: those that names of the request stand for first, then the working copy's, and
 // of the others as many as there is room for, the latest first.
 func (r *Repo) haves(v *store.View, remote string, wants []sync.Ref) ([][32]byte, error) {
+	var nums []uint32
+	for _, ref := range wants {
+		if ref.Kind != sync.Bookmark {
+			continue
+		}
+		if n, ok := v.Bookmarks[ref.Name]; ok {
+			nums = append(nums, n)
+		}
+		if n, ok := tracked(v, remote+"/"+ref.Name); ok {
+			nums = append(nums, n)
+		}
+	}
+	nums = append(nums, baseOf(v))
+	for _, n := range slices.Backward(namedStates(v)) {
+		nums = append(nums, n)
+	}
 	var ids [][32]byte
 	seen := map[uint32]bool{NoState: true}
-	add := func(n uint32) error {
+	for _, n := range nums {
 		if seen[n] || len(ids) == maxHaves {
-			return nil
+			continue
 		}
 		seen[n] = true
 		s, err := r.stateRef(n)
-		if err == nil {
-			ids = append(ids, s.ID)
-		}
-		return err
-	}
-	for _, ref := range wants {
-		if n, ok := v.Bookmarks[ref.Name]; ok && ref.Kind == sync.Bookmark {
-			if err := add(n); err != nil {
-				return nil, err
-			}
-		}
-		if n, ok := tracked(v, remote+"/"+ref.Name); ok && ref.Kind == sync.Bookmark {
-			if err := add(n); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := add(baseOf(v)); err != nil {
-		return nil, err
-	}
-	named := namedStates(v)
-	for i := range named {
-		if err := add(named[len(named)-1-i]); err != nil {
+		if err != nil {
 			return nil, err
 		}
+		ids = append(ids, s.ID)
 	}
 	return ids, nil
 }

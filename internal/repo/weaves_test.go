@@ -21,7 +21,7 @@ func TestWeavesOfAnotherFormAreMadeAgain(t *testing.T) {
 		"a snapshot that ends early":          {blockSnapshot, 9},
 		"a block of an unknown kind":          {77, 1, 2, 3},
 		"a record whose hunks cannot be read": append(appendSource(appendSource([]byte{blockDelta}, source(1)), source(0)), 0xff),
-		"a record that does not fit its file": change.AppendHunks(appendSource(appendSource([]byte{blockDelta}, source(1)), source(0)), []change.Hunk{{L: change.Pos{Change: 9, Off: 9}, R: change.End, InsLen: 1}}),
+		"a record that does not fit its file": change.AppendLocalHunks(appendSource(appendSource([]byte{blockDelta}, source(1)), source(0)), []change.Hunk{{L: change.Pos{Change: 9, Off: 9}, R: change.End, InsLen: 1}}),
 		"a block without anything in it":      {},
 	}
 	for name, payload := range spoiled {

@@ -136,7 +136,12 @@ func pause(ctx context.Context, wait time.Duration, tries int) error {
 		wait = 100 * time.Millisecond << tries
 	}
 	wait = min(wait, busyWait)
-	t := time.NewTimer(wait/2 + rand.N(wait))
+	return Sleep(ctx, wait/2+rand.N(wait))
+}
+
+// Sleep waits, and ends early with the context's error when that is done.
+func Sleep(ctx context.Context, wait time.Duration) error {
+	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case <-t.C:

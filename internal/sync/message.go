@@ -88,6 +88,15 @@ type Request struct {
 	DryRun bool        // tell only what would come
 }
 
+// StateSet is a set of ids of states, as a request has them in a list.
+func StateSet(states [][32]byte) map[[32]byte]bool {
+	out := make(map[[32]byte]bool, len(states))
+	for _, s := range states {
+		out[s] = true
+	}
+	return out
+}
+
 // Bounds of a request.
 const (
 	maxWants = 1 << 20 // names
@@ -167,16 +176,21 @@ func (r *Reader) Request() (*Request, error) {
 	if r.verb = q.Verb; q.Verb == Push {
 		return q, nil
 	}
+	if err := r.toEnd(func(kind frameKind, payload []byte) error { return r.requestPart(q, kind, payload) }); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// toEnd gives all frames before the end to take.
+func (r *Reader) toEnd(take func(kind frameKind, payload []byte) error) error {
 	for {
 		kind, payload, err := r.next()
-		if err != nil {
-			return nil, err
+		if err != nil || kind == kindEnd {
+			return err
 		}
-		if kind == kindEnd {
-			return q, nil
-		}
-		if err := r.requestPart(q, kind, payload); err != nil {
-			return nil, r.fail(err)
+		if err := take(kind, payload); err != nil {
+			return r.fail(err)
 		}
 	}
 }
@@ -269,23 +283,18 @@ func (w *Writer) Unknown(ref Ref) error { return w.frame(kindUnknown, appendRef(
 // Refs reads names to the end of the stream.
 func (r *Reader) Refs() ([]Ref, error) {
 	var out []Ref
-	for {
-		kind, payload, err := r.next()
-		if err != nil {
-			return nil, err
-		}
-		if kind == kindEnd {
-			return out, nil
-		}
+	err := r.toEnd(func(kind frameKind, payload []byte) error {
 		if kind != kindRef || len(out) >= maxWants {
-			return nil, r.fail(malformed("a frame of kind %q in a list of names", byte(kind)))
+			return malformed("a frame of kind %q in a list of names", byte(kind))
 		}
 		ref, err := readRef(payload)
-		if err != nil {
-			return nil, r.fail(err)
-		}
 		out = append(out, ref)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return out, nil
 }
 
 // Answer is what became of an update that was pushed.
@@ -310,22 +319,20 @@ func (w *Writer) Answer(a Answer) error {
 // Answers reads them to the end of the stream.
 func (r *Reader) Answers() ([]Answer, error) {
 	var out []Answer
-	for {
-		kind, payload, err := r.next()
-		if err != nil {
-			return nil, err
-		}
-		if kind == kindEnd {
-			return out, nil
-		}
+	err := r.toEnd(func(kind frameKind, payload []byte) error {
 		f := fields{b: payload}
 		flags := f.byte()
 		a := Answer{Done: flags&1 != 0, Pull: flags&2 != 0, Text: clean([]byte(f.text(maxText)))}
 		if err := f.end("an answer"); err != nil || kind != kindAnswer || len(out) >= maxWants {
-			return nil, r.fail(malformed("an answer cannot be read"))
+			return malformed("an answer cannot be read")
 		}
 		out = append(out, a)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return out, nil
 }
 
 // Marks sends a bit for each of the ids that were asked for.
