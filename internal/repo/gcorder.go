@@ -20,7 +20,7 @@ type placed struct {
 }
 
 // contentOrder gives the contents in the order in which they shall lie.
-func (r *Repo) contentOrder() ([]uint32, error) {
+func (r *Repo) contentOrder() ([]store.Placed, error) {
 	s := r.store
 	var list []placed
 	seen := make([]bool, s.NumBlobs())
@@ -62,9 +62,9 @@ func (r *Repo) contentOrder() ([]uint32, error) {
 		p, q := paths[a.file], paths[b.file]
 		return cmp.Or(cmp.Compare(p, q), cmp.Compare(a.file.Change, b.file.Change), cmp.Compare(a.file.Ord, b.file.Ord))
 	})
-	order := make([]uint32, len(list))
+	order := make([]store.Placed, len(list))
 	for i, p := range list {
-		order[i] = p.blob
+		order[i] = store.Placed{Blob: p.blob, Same: i > 0 && p.file == list[i-1].file}
 	}
 	return order, nil
 }

@@ -82,56 +82,47 @@ func (s *Store) readBlob(dst []byte, r blobRecord) ([]byte, error) {
 
 // readPiece appends a content that is not a list.
 func (s *Store) readPiece(dst []byte, r blobRecord) ([]byte, error) {
-	if r.size >= smallBlob && !r.shared { // alone in its frame
-		f, err := s.frame(r.at)
-		return s.appendItem(dst, r, f, err)
+	if r.size < smallBlob || r.shared {
+		c := s.frames.get(r.at)
+		defer s.frames.release(c)
+		return c.appendItem(dst, s, r)
 	}
-	c := s.frames.get(r.at)
-	defer s.frames.release(c)
-	c.once.Do(func() { c.load(s) })
-	return s.appendItem(dst, r, c.frame, c.err)
-}
-
-// appendItem appends the content of r from its frame.
-func (s *Store) appendItem(dst []byte, r blobRecord, f frame, err error) ([]byte, error) {
+	f, err := s.frame(r.at) // it is alone there
 	if err != nil {
 		return dst, err
 	}
-	b, err := itemOf(dst, f, r)
+	from, to, err := itemSpan(f, r)
+	if err == nil && (from != 0 || to != int(f.raw)) {
+		err = errBlob
+	}
+	b := dst
+	if err == nil {
+		b, err = f.contents(dst)
+	}
 	if err != nil {
 		return dst, s.damaged(r.at, err)
 	}
 	return b, nil
 }
 
-// itemOf appends the content of r, which is in f.
-func itemOf(dst []byte, f frame, r blobRecord) ([]byte, error) {
+// itemSpan tells where in the contents of f the content of r lies.
+func itemSpan(f frame, r blobRecord) (from, to int, err error) {
 	if f.kind != kindBlobs || r.item >= f.items {
-		return dst, errBlob
+		return 0, 0, errBlob
 	}
 	item := f.table[r.item*blobItem:]
 	size := binary.LittleEndian.Uint32(item[32:])
 	if change.Hash(item[:32]) != r.hash || int64(size) != r.size {
-		return dst, errBlob
-	}
-	if f.items == 1 {
-		if size != f.raw {
-			return dst, errBlob
-		}
-		return f.contents(dst)
-	}
-	contents, err := f.view()
-	if err != nil {
-		return dst, err
+		return 0, 0, errBlob
 	}
 	var off uint64
 	for i := range r.item {
 		off += uint64(binary.LittleEndian.Uint32(f.table[i*blobItem+32:]))
 	}
-	if off+uint64(size) > uint64(len(contents)) {
-		return dst, errBlob
+	if off+uint64(size) > uint64(f.raw) {
+		return 0, 0, errBlob
 	}
-	return append(dst, contents[off:off+uint64(size)]...), nil
+	return int(off), int(off + uint64(size)), nil
 }
 
 // eachChunk calls do with the record of each chunk of a list, in order.

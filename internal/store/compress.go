@@ -57,6 +57,15 @@ var errLength = errors.New("contents have another length than the frame says")
 
 // decompress appends src, which decompresses to raw bytes, to dst. It never takes more memory than raw, whatever src says.
 func decompress(dst, src []byte, raw int) ([]byte, error) {
+	out, err := decompressAtMost(dst, src, raw)
+	if err == nil && len(out)-len(dst) != raw {
+		return dst, errLength
+	}
+	return out, err
+}
+
+// decompressAtMost is decompress of what may be shorter than raw.
+func decompressAtMost(dst, src []byte, raw int) ([]byte, error) {
 	d, ok := decoders.Get().(*zstd.Decoder)
 	if !ok {
 		return dst, errors.New("no zstd decoder")
@@ -72,8 +81,75 @@ func decompress(dst, src []byte, raw int) ([]byte, error) {
 	if err != nil {
 		return dst, fmt.Errorf("decompress: %w", err)
 	}
-	if len(out)-have != raw {
+	if len(out)-have > raw {
 		return dst, errLength
 	}
-	return dst[:have+raw], nil // where out lies, with the room behind it
+	return dst[:len(out)], nil // where out lies, with the room behind it
+}
+
+// blockSize is what a block of zstd holds at most, and every one but the last of those that are written here.
+const blockSize = 128 << 10
+
+// What a prefix of a zstd frame begins with in place of the frame's own header: the window of the largest frame here, and no
+// word of how long the contents are.
+const prefixHeader = "\x28\xb5\x2f\xfd\x00\x60"
+
+var prefixes = sync.Pool{New: func() any { return new([]byte) }}
+
+// decompressPrefix appends the first need bytes or more of what src decompresses to, raw bytes in all, to dst.
+func decompressPrefix(dst, src []byte, raw, need int) ([]byte, error) {
+	blocks := max(1, (need+blockSize-1)/blockSize)
+	if blocks*blockSize >= raw-raw/8 {
+		return decompress(dst, src, raw)
+	}
+	buf := prefixes.Get().(*[]byte)
+	defer prefixes.Put(buf)
+	cut, ok := cutBlocks(append((*buf)[:0], prefixHeader...), src, blocks)
+	*buf = cut
+	if !ok {
+		return decompress(dst, src, raw)
+	}
+	have := len(dst)
+	out, err := decompressAtMost(dst, cut, blocks*blockSize)
+	if err != nil {
+		return dst, err
+	}
+	if len(out)-have < need { // its blocks are shorter: another writer's
+		return decompress(dst, src, raw)
+	}
+	return out, nil
+}
+
+// cutBlocks appends the first blocks of a zstd frame to dst, the last of them marked as that. It reports false where that is
+// not what src begins with.
+func cutBlocks(dst, src []byte, blocks int) ([]byte, bool) {
+	const (
+		blockHeader = 3
+		blockLast   = 1
+		blockRLE    = 1 // the type: one byte stands for all
+	)
+	var h zstd.Header
+	if h.Decode(src[:min(len(src), zstd.HeaderMaxSize)]) != nil || h.Skippable || h.DictionaryID != 0 || h.HeaderSize > len(src) {
+		return dst, false
+	}
+	src = src[h.HeaderSize:]
+	for i := range blocks {
+		if len(src) < blockHeader || src[0]&blockLast != 0 && i < blocks-1 {
+			return dst, false
+		}
+		head := uint32(src[0]) | uint32(src[1])<<8 | uint32(src[2])<<16
+		size := int(head >> 3)
+		if head>>1&3 == blockRLE {
+			size = 1
+		}
+		if size += blockHeader; size > len(src) {
+			return dst, false
+		}
+		at := len(dst)
+		dst, src = append(dst, src[:size]...), src[size:]
+		if i == blocks-1 {
+			dst[at] |= blockLast
+		}
+	}
+	return dst, true
 }

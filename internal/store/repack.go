@@ -15,9 +15,9 @@ type RepackOptions struct {
 	Progress func(done, total int64) // in records; called from one goroutine; nil: none
 	Force    bool                    // even where it gains less than a tenth
 	Anew     bool                    // pack again what is packed already, however little is new
-	// Order, if any, gives numbers of contents in the order in which they shall lie: like beside like. Those that it does not
-	// name come behind.
-	Order func() ([]uint32, error)
+	// Order, if any, gives contents in the order in which they shall lie: like beside like. The chunks of a large one come with
+	// it, and what it does not name behind.
+	Order func() ([]Placed, error)
 	// Keep, if any, is asked once the lock is held what shall stay; what else there is goes. nil keeps all.
 	Keep func() (*Keep, error)
 	// Publish, if any, is called as by Commit, whether the log was packed or not: it may pack what the caller derives.

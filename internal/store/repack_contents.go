@@ -31,7 +31,7 @@ func (p *packPlan) contents() error {
 		return err
 	}
 	var group []blobRecord
-	size := int64(0)
+	size := int64(0) // of the group
 	flush := func() error {
 		if len(group) == 0 {
 			return nil
@@ -42,7 +42,8 @@ func (p *packPlan) contents() error {
 			return p.s.packBlobs(out, records)
 		}})
 	}
-	for _, n := range order {
+	for _, c := range order {
+		n := c.Blob
 		if out[n] {
 			continue
 		}
@@ -57,7 +58,11 @@ func (p *packPlan) contents() error {
 			}
 			continue
 		}
-		if size+r.size > packedBlobs || len(group) == maxBlobItems {
+		limit := int64(packedBlobs)
+		if c.Same && r.size >= packedLarge {
+			limit = maxRaw
+		}
+		if size+r.size > limit || len(group) == maxBlobItems {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -67,27 +72,60 @@ func (p *packPlan) contents() error {
 	return flush()
 }
 
-// contentOrder is the order asked for, and behind it, by their numbers, what it does not name: chunks, and what only views have.
-func (p *packPlan) contentOrder() ([]uint32, error) {
+// Placed is a content in the order of contents.
+type Placed struct {
+	Blob uint32 // its number
+	Same bool   // it is of the same file as the one before it
+}
+
+// contentOrder is the order asked for, the chunks of a large content behind it, and at the end by their numbers what it does
+// not name, as what only views have.
+func (p *packPlan) contentOrder() ([]Placed, error) {
 	total := p.t.n[blobsCol]
-	order := make([]uint32, 0, total)
-	named := make([]bool, total)
+	order := make([]Placed, 0, total)
+	placed, named := make([]bool, total), make([]bool, total)
+	put := func(c Placed) {
+		if !placed[c.Blob] {
+			placed[c.Blob] = true
+			order = append(order, c)
+		}
+	}
+	var list []Placed
 	if p.opt.Order != nil {
-		list, err := p.opt.Order()
+		var err error
+		if list, err = p.opt.Order(); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range list {
+		if c.Blob >= total || named[c.Blob] {
+			return nil, errContentOrder
+		}
+		named[c.Blob] = true
+		put(c)
+		rec, _, ok := p.s.record(blobsCol, c.Blob)
+		if !ok {
+			return nil, p.s.missing()
+		}
+		r := parseBlobRecord(rec)
+		if !r.list {
+			continue
+		}
+		err := p.s.eachChunk(r, func(chunk blobRecord) error {
+			n, ok := p.s.BlobNumber(chunk.hash)
+			if !ok {
+				return p.s.missing()
+			}
+			put(Placed{n, true})
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range list {
-			if n >= total || named[n] {
-				return nil, errContentOrder
-			}
-			named[n] = true
-		}
-		order = append(order, list...)
 	}
-	for n, is := range named {
+	for n, is := range placed {
 		if !is {
-			order = append(order, uint32(n))
+			order = append(order, Placed{Blob: uint32(n)})
 		}
 	}
 	return order, nil

@@ -13,8 +13,12 @@ import (
 
 // How much goes into a frame of a base before compression: measured in docs/spec/store.md.
 const (
-	// packedBlobs bounds the contents of a frame with many; larger ones are alone.
-	packedBlobs = 512 << 10
+	// packedBlobs bounds the contents of a frame with many. Who reads one decompresses what lies before it, half of that on
+	// the mean.
+	packedBlobs = 1 << 20
+	// packedLarge is from where on contents of one file go on to fill a frame of maxRaw: of a file of 700 KB one version would
+	// fill a frame, and the next find nothing that it is like.
+	packedLarge = 64 << 10
 	// packedRecords is for changes, states and ops, of which one is read for each line of a log.
 	packedRecords = 256 << 10
 	// packWorkers bounds the memory: 14 MiB each for the encoder alone.
