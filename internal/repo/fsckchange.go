@@ -187,10 +187,10 @@ func (c *checker) content(f *change.File) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("content %s is missing", f.Content)
+	case c.bad[f.Content] || size < 0: // so damaged that even its length is lost
+		return fmt.Errorf("content %s is damaged", f.Content)
 	case uint64(size) != f.Size:
 		return fmt.Errorf("content %s has %d bytes, not %d", f.Content, size, f.Size)
-	case c.bad[f.Content]:
-		return fmt.Errorf("content %s is damaged", f.Content)
 	}
 	return nil
 }

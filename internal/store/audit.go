@@ -62,7 +62,7 @@ func (s *Store) Repacked() (bool, error) {
 func (s *Store) Audit(ctx context.Context, o AuditOptions) (Audited, error) {
 	a := &auditor{s: s, t: s.now.Load(), o: o, damaged: map[place]bool{}}
 	s.mu.Lock()
-	a.index = s.openIndexes(a.t.logID)
+	a.index = s.openIndexes(a.t.log)
 	s.mu.Unlock()
 	a.headers()
 	a.orders()
@@ -255,7 +255,8 @@ func (a *auditor) lostBlobs() {
 		if !a.t.ok(blobsCol, n) {
 			continue
 		}
-		if r := parseBlobRecord(a.t.cols[blobsCol].at(n)); a.damaged[r.at] {
+		// Of one whose frame does not tell its hash any more only whoever looks for it finds out.
+		if r := parseBlobRecord(a.t.cols[blobsCol].at(n)); a.damaged[r.at] && r.hash != (change.Hash{}) {
 			a.badBlob(r.hash)
 		}
 	}

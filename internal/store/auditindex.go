@@ -12,7 +12,15 @@ func (w *logWalk) compare(before counts) {
 	for c := range w.b.cols {
 		rec, size := w.b.cols[c], recordSizes[c]
 		w.b.cols[c] = rec[:0]
-		from := int(before[c]) * size
+		first := before[c]
+		if runs := w.index.runs; column(c) == blobsCol && runs != nil {
+			if first < runs.n {
+				w.compareRun(first, rec)
+				continue
+			}
+			first -= runs.n
+		}
+		from := int(first) * size
 		have := w.index.columns[c]
 		if w.differs[c] || from >= len(have) { // what an index lacks is read from the log
 			continue
@@ -25,6 +33,18 @@ func (w *logWalk) compare(before counts) {
 				break
 			}
 		}
+	}
+}
+
+// compareRun holds the run of a frame of a base, whose first content has a number, against the records of its contents.
+func (w *logWalk) compareRun(first uint32, records []byte) {
+	if len(records) == 0 || w.differs[blobsCol] {
+		return
+	}
+	p, n, ok := w.index.runs.find(first)
+	if !ok || n != first || p != parseBlobRecord(records).at {
+		w.differs[blobsCol] = true
+		w.indexFault(indexFile(blobsCol)+".frames", 0, errRuns)
 	}
 }
 
@@ -45,21 +65,30 @@ func (a *auditor) headers() {
 			a.indexFault(headName, 0, err)
 		}
 	}
+	packed := a.t.packed > 0
 	header := func(name, path, magic string, c column, has bool) {
 		if has {
 			return
 		}
 		b, err := a.s.fsys.ReadFile(path, maxSegment)
-		if err != nil || len(b) <= indexHeader {
+		if err != nil || len(b) < indexHeader {
 			return
 		}
 		id, count := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
-		if string(b[:indexHeader]) != string(appendIndexHeader(nil, magic, id, c, uint32(count))) || id == a.t.logID {
+		if string(b[:indexHeader]) != string(appendIndexHeader(nil, magic, id, c, uint32(count))) ||
+			id == a.t.logID && len(b) > indexHeader {
 			a.indexFault(name, 0, errors.New("it does not begin as it must"))
 		}
 	}
 	for c := range numColumns {
-		header(indexFile(c), indexName(a.s.dir, c), columnMagic, c, a.index.columns[c] != nil)
+		magic, has := columnMagic, a.index.columns[c] != nil
+		if c == blobsCol && packed {
+			magic, has = restMagic, has || a.index.runs == nil
+		}
+		header(indexFile(c), indexName(a.s.dir, c), magic, c, has)
+	}
+	if packed {
+		header(indexFile(blobsCol)+".frames", runsName(a.s.dir), runsMagic, blobsCol, a.index.runs != nil)
 	}
 	header(indexFile(depsCol)+".sums", sumsName(a.s.dir), sumsMagic, depsCol, a.index.sums != nil)
 	for _, c := range []column{changesCol, blobsCol} {
@@ -81,7 +110,8 @@ func (a *auditor) orders() {
 			key, n, err := l.entry(a.t, rank)
 			switch {
 			case err != nil:
-			case key < last, n >= l.base, n < a.t.n[c] && a.t.ok(c, n) && hashKey(a.t.cols[c].at(n)) != key:
+			case key < last, n >= l.base,
+				n < a.t.n[c] && a.t.ok(c, n) && hashKey(a.t.cols[c].at(n)) != key && !(c == blobsCol && a.t.lost(n)):
 				err = errors.New("the entry does not belong there")
 			case seen[n]:
 				err = errors.New("the entry is there twice")

@@ -38,10 +38,14 @@ func (s *Store) findBlob(h change.Hash) (blobRecord, bool) {
 	if !ok {
 		return blobRecord{}, false
 	}
-	return parseBlobRecord(t.cols[blobsCol].at(n)), true
+	r := parseBlobRecord(t.cols[blobsCol].at(n))
+	if r.hash != h { // damaged; no other is read in its stead
+		r = blobRecord{hash: h, at: r.at, item: r.item, size: -1}
+	}
+	return r, true
 }
 
-// BlobSize returns the length of a content, and whether it is there.
+// BlobSize returns the length of a content, and whether it is there; -1 if it is so damaged that its length is lost.
 func (s *Store) BlobSize(h change.Hash) (int64, bool) {
 	r, ok := s.findBlob(h)
 	return r.size, ok

@@ -60,6 +60,9 @@ func (c *cachedFrame) load(s *Store, need int) error {
 	}
 	if c.room == nil {
 		c.room = frameRoom.Get().(*[]byte)
+		if cap(*c.room) < int(f.raw) { // for all of it, and for most others: room for a little would be made again for each frame
+			*c.room = make([]byte, 0, max(f.raw, packedBlobs))
+		}
 	} else {
 		need = int(f.raw)
 	}

@@ -136,9 +136,20 @@ func damageLog(t *testing.T, mem *vfs.Mem, m *model, name string, good []byte, d
 
 // Whatever is derived may be lost, damaged or old, and every answer stays the same; and a writer makes it anew.
 func TestDamagedDerived(t *testing.T) {
+	for _, packed := range []bool{false, true} {
+		t.Run(fmt.Sprint("packed ", packed), func(t *testing.T) { damageDerived(t, packed) })
+	}
+}
+
+func damageDerived(t *testing.T, packed bool) {
 	mem, m := smallStore(t, 3, 8, segmentSize)
 	rng := testRand(8)
 	s := open(t, mem)
+	if packed {
+		if err := repackAll(s); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s.tailMin = 1 // so that there are sorted lists, and records outside of them
 	for range 3 {
 		var err error

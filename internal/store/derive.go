@@ -50,12 +50,17 @@ func (s *Store) appendColumn(t *tables, c column, before uint32) bool {
 	if err != nil {
 		return false
 	}
-	have, ok := recordsIn(f, t.logID, c)
-	if !ok || have > before {
+	skip := uint32(0) // records that the file does not have
+	if c == blobsCol {
+		skip = t.packed
+	}
+	have, ok := recordsIn(f, t.logID, c, skip)
+	if !ok || have+skip > before || skip > 0 && t.cols[c].runs == nil {
 		_ = f.Close()
 		return false
 	}
 	off := indexHeader + int64(have)*int64(recordSizes[c])
+	have += skip
 	for _, part := range t.cols[c].from(have) {
 		n, writeErr := f.WriteAt(part, off)
 		off += int64(n)
@@ -65,19 +70,22 @@ func (s *Store) appendColumn(t *tables, c column, before uint32) bool {
 }
 
 // recordsIn returns how many whole records the file of a column holds.
-func recordsIn(f vfs.File, logID uint64, c column) (uint32, bool) {
+func recordsIn(f vfs.File, logID uint64, c column, skip uint32) (uint32, bool) {
 	var st vfs.Stat
 	var b [indexHeader]byte
 	if f.Stat(&st) != nil || st.Size < indexHeader {
 		return 0, false
 	}
-	if n, _ := f.ReadAt(b[:], 0); n < indexHeader || string(b[:]) != string(appendIndexHeader(nil, columnMagic, logID, c, 0)) {
+	if n, _ := f.ReadAt(b[:], 0); n < indexHeader || string(b[:]) != string(columnHeader(logID, c, skip)) {
 		return 0, false
 	}
 	return uint32(min((st.Size-indexHeader)/int64(recordSizes[c]), maxRecords)), true
 }
 
 func (s *Store) rewriteColumn(t *tables, c column) bool {
+	if c == blobsCol && t.packed > 0 {
+		return s.rewriteBlobs(t)
+	}
 	col := &t.cols[c]
 	b := make([]byte, 0, indexHeader+len(col.base)+len(col.extra))
 	b = appendIndexHeader(b, columnMagic, t.logID, c, 0)
@@ -87,6 +95,9 @@ func (s *Store) rewriteColumn(t *tables, c column) bool {
 
 // from returns the records from number n on, in two parts.
 func (c *columnData) from(n uint32) [2][]byte {
+	if c.runs != nil {
+		n -= c.runs.n
+	}
 	off := int(n) * c.size
 	if off < len(c.base) {
 		return [2][]byte{c.base[off:], c.extra}

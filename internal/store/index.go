@@ -15,6 +15,7 @@ const indexHeader = 32
 
 const (
 	columnMagic = "oxycol 1"
+	restMagic   = "oxycol 2" // of contents, without those of the base
 	orderMagic  = "oxyord 1"
 )
 
@@ -33,19 +34,36 @@ func appendIndexHeader(b []byte, magic string, logID uint64, c column, count uin
 	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b[start:], uint64(c)))
 }
 
+// columnHeader makes the header of a column without its first records, of which there are so many.
+func columnHeader(logID uint64, c column, skip uint32) []byte {
+	magic := columnMagic
+	if c == blobsCol && skip > 0 {
+		magic = restMagic
+	}
+	return appendIndexHeader(nil, magic, logID, c, 0)
+}
+
 // indexFiles is what the files in index/ hold, verified as far as their headers.
 type indexFiles struct {
 	columns [numColumns][]byte // whole records
 	orders  [numColumns][]byte
 	bad     [numColumns]bool // the sorted list has a damaged entry
 	sums    []byte
+	runs    *packedRuns // of the packed contents, whose records are not in their column
 }
 
 // openIndexes maps the indexes of a log. What cannot be opened is as good as empty. The caller holds mu.
-func (s *Store) openIndexes(logID uint64) (f indexFiles) {
+func (s *Store) openIndexes(l *log) (f indexFiles) {
+	logID, packed := l.id, l.packed.n[blobsCol]
+	if packed > 0 {
+		f.runs = s.openRuns(l)
+	}
 	for c := range numColumns {
 		b, n := s.mapIndex(indexName(s.dir, c), recordSizes[c])
-		if n > 0 && string(b[:indexHeader]) == string(appendIndexHeader(nil, columnMagic, logID, c, 0)) {
+		if c == blobsCol && packed > 0 && f.runs == nil {
+			continue // of no use without what comes before
+		}
+		if n > 0 && string(b[:indexHeader]) == string(columnHeader(logID, c, packed)) {
 			f.columns[c] = b[indexHeader:]
 		}
 	}
@@ -86,22 +104,33 @@ func (f *indexFiles) have() (n counts) {
 	for c := range n {
 		n[c] = uint32(len(f.columns[c]) / recordSizes[c])
 	}
+	if f.runs != nil {
+		n[blobsCol] += f.runs.n
+	}
 	return n
 }
 
 // verify cuts each column where its first damaged record is.
 func (f *indexFiles) verify(logID uint64) {
+	if f.runs != nil && !f.runs.sound() {
+		f.runs, f.columns[blobsCol] = nil, nil
+	}
 	t := &tables{logID: logID, n: f.have()}
 	for c := range t.cols {
 		t.cols[c] = columnData{size: recordSizes[c], base: f.columns[c]}
 	}
+	t.cols[blobsCol].runs = f.runs
 	for c := range numColumns {
 		if c == depsCol { // verified with the changes
 			continue
 		}
-		for n := range t.n[c] {
+		first := uint32(0)
+		if c == blobsCol && f.runs != nil {
+			first = f.runs.n
+		}
+		for n := first; n < t.n[c]; n++ {
 			if !t.ok(c, n) || c == changesCol && !t.depsOK(t.cols[c].at(n)) {
-				f.columns[c] = f.columns[c][:int(n)*recordSizes[c]]
+				f.columns[c] = f.columns[c][:int(n-first)*recordSizes[c]]
 				break
 			}
 		}

@@ -52,7 +52,7 @@ func (s *Store) moved(l *log) (bool, error) {
 
 func (s *Store) loadLog(l *log, verify bool) error {
 	h := readHead(s.fsys, s.dir, l.id)
-	files := s.openIndexes(l.id)
+	files := s.openIndexes(l)
 	known, from, err := l.lastKnown(h, &files)
 	if err != nil {
 		return err
@@ -63,9 +63,14 @@ func (s *Store) loadLog(l *log, verify bool) error {
 	if from, err = l.covered(from, files.have()); err != nil {
 		return err
 	}
-	t := &tables{log: l, logID: l.id, n: from.n, op: from.op, end: from.end}
+	t := &tables{log: l, logID: l.id, n: from.n, packed: l.packed.n[blobsCol], op: from.op, end: from.end}
 	for c := range t.cols {
-		t.cols[c] = columnData{size: recordSizes[c], base: files.columns[c][:int(from.n[c])*recordSizes[c]]}
+		n, runs := from.n[c], (*packedRuns)(nil)
+		if column(c) == blobsCol && files.runs != nil && n > 0 {
+			runs = files.runs
+			n -= runs.n
+		}
+		t.cols[c] = columnData{size: recordSizes[c], runs: runs, base: files.columns[c][:int(n)*recordSizes[c]]}
 	}
 	add := t.add
 	if now := s.now.Load(); s.writing && now.log == l { // the op of this process's own transaction may lie there, not yet durable

@@ -77,6 +77,7 @@ func (l *lookup) rank(t *tables, key uint64) (uint32, error) {
 
 func (l *lookup) find(t *tables, h *[32]byte) (uint32, bool, error) {
 	key := hashKey(h[:])
+	lost, isLost := uint32(0), false
 	rank, err := l.rank(t, key)
 	for ; err == nil && rank < l.base; rank++ {
 		var k uint64
@@ -93,11 +94,19 @@ func (l *lookup) find(t *tables, h *[32]byte) (uint32, bool, error) {
 		if bytes.Equal(t.cols[l.col].at(n)[:32], h[:]) {
 			return n, true, nil
 		}
+		// What was packed under this key may be what is looked for: it is not missing, but damaged.
+		if l.col == blobsCol && !isLost && t.lost(n) {
+			lost, isLost = n, true
+		}
 	}
 	if err != nil {
 		return 0, false, err
 	}
-	return l.findTail(t, h)
+	n, found, err := l.findTail(t, h)
+	if isLost && !found && err == nil {
+		return lost, true, nil
+	}
+	return n, found, err
 }
 
 func (l *lookup) findTail(t *tables, h *[32]byte) (uint32, bool, error) {

@@ -39,7 +39,7 @@ func (s *Store) fromLog() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now.Load()
-	t := &tables{log: now.log, logID: now.logID, lookup: [numColumns]*lookup{changesCol: {col: changesCol}, blobsCol: {col: blobsCol}}}
+	t := &tables{log: now.log, logID: now.logID, packed: now.packed, lookup: [numColumns]*lookup{changesCol: {col: changesCol}, blobsCol: {col: blobsCol}}}
 	for c := range t.cols {
 		t.cols[c].size = recordSizes[c]
 	}

@@ -15,7 +15,7 @@ import (
 const (
 	// packedBlobs bounds the contents of a frame with many. Who reads one decompresses what lies before it, half of that on
 	// the mean.
-	packedBlobs = 1 << 20
+	packedBlobs = 768 << 10
 	// packedLarge is from where on contents of one file go on to fill a frame of maxRaw: of a file of 700 KB one version would
 	// fill a frame, and the next find nothing that it is like.
 	packedLarge = 64 << 10

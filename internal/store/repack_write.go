@@ -169,7 +169,7 @@ func (w *packWriter) close(discard bool) error {
 
 // tables returns what is derived from the new log.
 func (w *packWriter) tables() *tables {
-	t := &tables{logID: w.b.logID, n: w.b.n, op: w.b.op, end: w.at}
+	t := &tables{logID: w.b.logID, n: w.b.n, packed: w.b.n[blobsCol], op: w.b.op, end: w.at}
 	for c := range t.cols {
 		t.cols[c] = columnData{size: recordSizes[c], extra: w.b.cols[c]}
 	}

@@ -96,6 +96,7 @@ func specVectors() map[string][]byte {
 		panic(err)
 	}
 	out["index changes.order"] = append(appendIndexHeader(nil, orderMagic, id, changesCol, 1), l.list...)
+	out["index blobs.frames"] = append(appendIndexHeader(nil, runsMagic, id, blobsCol, 1), appendRun(nil, id, 0, base, 0)...)
 	out["index deps.sums"] = binary.LittleEndian.AppendUint64(appendIndexHeader(nil, sumsMagic, id, depsCol, 0),
 		blockSum(make([]byte, depBlock*recordSizes[depsCol]), id, 0))
 	return out

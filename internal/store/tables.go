@@ -16,8 +16,9 @@ type tables struct {
 	logID  uint64
 	n      counts
 	cols   [numColumns]columnData
-	op     place // the last op, or 0
-	end    place // after it
+	packed uint32 // how many contents the base has
+	op     place  // the last op, or 0
+	end    place  // after it
 	hint   []byte
 	lookup [numColumns]*lookup // of changes and blobs, by hash
 	sums   []byte              // of whole blocks of the column deps
@@ -26,11 +27,18 @@ type tables struct {
 // columnData is one column: what was mapped from its file, then what was read from the log or written since.
 type columnData struct {
 	size  int
-	base  []byte // whole records
+	runs  *packedRuns // of the packed contents, whose records are not in base
+	base  []byte      // whole records
 	extra []byte
 }
 
 func (c *columnData) at(n uint32) []byte {
+	if c.runs != nil {
+		if n < c.runs.n {
+			return c.runs.record(n)
+		}
+		n -= c.runs.n
+	}
 	off := int(n) * c.size
 	if off < len(c.base) {
 		return c.base[off : off+c.size : off+c.size]
@@ -72,6 +80,10 @@ func (t *tables) setHint(h *head) {
 
 // ok verifies record n of a column.
 func (t *tables) ok(c column, n uint32) bool {
+	if r := t.cols[c].runs; r != nil && n < r.n {
+		_, _, ok := r.find(n)
+		return ok
+	}
 	rec := t.cols[c].at(n)
 	if !recordOK(rec, t.logID, c, n) {
 		return false
