@@ -15,6 +15,7 @@ const fsckMemory = 192 << 20
 
 func fsckCommand(a *app) *cobra.Command {
 	var quick, repair bool
+	var from string
 	c := &cobra.Command{
 		Use:   "fsck",
 		Short: "Look for damage in the repository",
@@ -22,14 +23,23 @@ func fsckCommand(a *app) *cobra.Command {
 every state and operation, and that the files of bookmarks, tags and the working copy come out as the changes make them.
 Nothing is written. What is damaged is told with what it affects and what mends it, and the exit code is then 1.
 
-With --repair all that is derived, the indexes, the trees and what was last seen in the working copy, is then made again
-from the changes, and the repository is looked at once more. What is not derived is never touched: it is named with what it
-affects, and the exit code tells whether such damage is left.`,
+With --repair the remotes, or the one copy that --from names, are asked for the changes and contents that are damaged or
+missing. What comes is proved by its hashes and put in place of what is damaged. Then all that is derived, the indexes, the
+trees and what was last seen in the working copy, is made again from the changes, and the repository is looked at once more.
+What nobody has is named with what it affects, and the exit code tells whether such damage is left.`,
 		Example: `  oxy fsck
   oxy fsck --quick
-  oxy fsck --repair`,
+  oxy fsck --repair
+  oxy fsck --repair --from /backup/project`,
 		Args: nothing,
 		RunE: func(*cobra.Command, []string) error {
+			if from != "" && !repair {
+				return usage("fsck", "--from goes with --repair")
+			}
+			dir, err := a.cwd()
+			if err != nil {
+				return err
+			}
 			r, err := a.open()
 			if err != nil {
 				return err
@@ -43,7 +53,7 @@ affects, and the exit code tells whether such damage is left.`,
 			var repaired []repo.Repaired
 			found := res
 			if repair {
-				if repaired, err = r.Repair(a.interruptible()); err != nil {
+				if repaired, err = r.Repair(a.interruptible(), repo.RepairOptions{From: from, Dir: dir, Messages: a.stdio.Err}); err != nil {
 					return err
 				}
 				if res, err = r.Fsck(a.interruptible(), repo.FsckOptions{}); err != nil {
@@ -70,7 +80,8 @@ affects, and the exit code tells whether such damage is left.`,
 		},
 	}
 	c.Flags().BoolVar(&quick, "quick", false, "only the checksums of the log and its indexes")
-	c.Flags().BoolVar(&repair, "repair", false, "make all that is derived again")
+	c.Flags().BoolVar(&repair, "repair", false, "fetch what is damaged from other copies, and make all that is derived again")
+	c.Flags().StringVar(&from, "from", "", "the `REMOTE|PATH` to ask for what is damaged, in place of all remotes")
 	c.MarkFlagsMutuallyExclusive("quick", "repair")
 	return c
 }

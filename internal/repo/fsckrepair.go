@@ -15,16 +15,22 @@ type Repaired struct {
 	Err  error // why it could not be made; nil when it was
 }
 
-// Repair makes again all that is derived: indexes, head, trees, and what was last seen in the working copy. Of the truth it
-// changes nothing: what of that is damaged stays as it is, and only what can be made of the rest is made.
-func (r *Repo) Repair(ctx context.Context) ([]Repaired, error) {
-	var done []Repaired
+// Repair puts what other copies have in place of what is damaged of the log, and makes again all that is derived: indexes, head,
+// trees, and what was last seen in the working copy. What of the truth nobody has stays as it is, and only what can be made of the rest is made.
+func (r *Repo) Repair(ctx context.Context, opt RepairOptions) ([]Repaired, error) {
+	done, err := r.mend(ctx, opt)
+	if ctx.Err() != nil {
+		return done, context.Cause(ctx)
+	}
+	if err != nil {
+		done = append(done, Repaired{"what is damaged of the log", err})
+	}
 	did := func(what string, err error) { done = append(done, Repaired{what, err}) }
 	states, made := 0, 0
 	var treesErr error
 	wait, waited := r.waits()
 	defer waited()
-	err := r.store.Rederive(wait, func() (hint []byte, err error) {
+	err = r.store.Rederive(wait, func() (hint []byte, err error) {
 		states, made, hint, treesErr = r.renewAllTrees(ctx)
 		return hint, nil
 	})

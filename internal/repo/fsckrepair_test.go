@@ -18,7 +18,7 @@ func repair(t testing.TB, mem *vfs.Mem) []Repaired {
 	t.Helper()
 	r, err := Open(memRoot, memOptions(mem))
 	check(t, err)
-	done, err := r.Repair(context.Background())
+	done, err := r.Repair(context.Background(), RepairOptions{})
 	check(t, err)
 	check(t, r.Close())
 	if n := mem.Handles(); n != 0 {
@@ -81,7 +81,7 @@ func TestRepairLeavesTheTruth(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			_, err = r.Repair(context.Background())
+			_, err = r.Repair(context.Background(), RepairOptions{})
 			check(t, err)
 			check(t, r.Close())
 			after, err := mem.ReadFile(name, 1<<30)

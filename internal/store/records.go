@@ -118,6 +118,8 @@ type blobRecord struct {
 
 	// shared says of a content of smallBlob or more that the frame has others too; smaller ones nearly always share.
 	shared bool
+
+	from *Store // in memory: where it is read from in place of the store that has the record; nil: that one
 }
 
 const (

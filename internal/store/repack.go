@@ -20,6 +20,8 @@ type RepackOptions struct {
 	Order func() ([]Placed, error)
 	// Keep, if any, is asked once the lock is held what shall stay; what else there is goes. nil keeps all.
 	Keep func() (*Keep, error)
+	// Replace, if any, is where to take from what is damaged. Where nothing is, nothing is packed.
+	Replace *Replace
 	// Publish, if any, is called as by Commit, whether the log was packed or not: it may pack what the caller derives.
 	Publish func() (hint []byte, err error)
 }
@@ -29,6 +31,9 @@ type RepackStats struct {
 	Before, After int64
 	Dropped       bool // something went, and all is numbered anew
 	Packed        bool // the log was written anew; otherwise After is Before
+
+	Contents, Changes int // that were replaced
+	Lost              int // contents that nobody had
 }
 
 // repackGain is what share of the log a repack must take away to be worth writing all of it.
@@ -78,6 +83,8 @@ type repack struct {
 	opt   RepackOptions
 	w     *packWriter
 	stats RepackStats
+
+	replace *replacing // nil: nothing is damaged, or nobody asked
 }
 
 func (r *repack) run(ctx context.Context) error {
@@ -92,7 +99,16 @@ func (r *repack) run(ctx context.Context) error {
 			return err
 		}
 	}
-	force := r.opt.Force || r.opt.Anew || keep != nil
+	if r.opt.Replace != nil {
+		if r.replace, err = r.s.replace(ctx, r.opt.Replace); err != nil || r.replace == nil {
+			return err
+		}
+		if len(r.replace.lost) > 0 {
+			keep = r.keepAll()
+		}
+		r.stats.Contents, r.stats.Changes, r.stats.Lost = len(r.replace.blobs), len(r.replace.changes), len(r.replace.lost)
+	}
+	force := r.replace != nil || r.opt.Force || r.opt.Anew || keep != nil
 	if r.t.n[opsCol] == 0 || !force && (before-packed)*repackGain < before {
 		return nil // of what a repack made nothing is to be gained
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -47,11 +48,10 @@ func (p *packPlan) contents() error {
 		if out[n] {
 			continue
 		}
-		rec, _, ok := p.s.record(blobsCol, n)
-		if !ok {
-			return p.s.missing()
+		r, err := p.blob(n)
+		if err != nil {
+			return err
 		}
-		r := parseBlobRecord(rec)
 		if r.list {
 			if err := p.list(r); err != nil {
 				return err
@@ -136,6 +136,7 @@ func (p *packPlan) fullFrames(out []bool) error {
 	if p.anew {
 		return nil
 	}
+	bad := p.replaced()
 	for n := uint32(0); n < uint32(len(out)); n++ {
 		rec, _, ok := p.s.record(blobsCol, n)
 		if !ok {
@@ -147,7 +148,7 @@ func (p *packPlan) fullFrames(out []bool) error {
 			continue
 		}
 		for i := range f.items {
-			whole = whole && !out[n+i]
+			whole = whole && !out[n+i] && bad.blobs[n+i] == (change.Hash{})
 		}
 		if !whole {
 			continue
@@ -165,7 +166,7 @@ func (p *packPlan) fullFrames(out []bool) error {
 
 // list copies the frame of a list of chunks, which has nothing to compress.
 func (p *packPlan) list(r blobRecord) error {
-	f, err := p.s.frame(r.at)
+	f, err := cmp.Or(r.from, p.s).frame(r.at)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -106,8 +107,12 @@ func (p *dropPlan) number() error {
 	if uint32(len(k.States)) != t.n[statesCol] || uint32(len(k.Changes)) != t.n[changesCol] || uint32(len(k.Blobs)) != t.n[blobsCol] || k.FirstOp >= t.n[opsCol] {
 		return errKeep
 	}
+	lost := p.replaced().lost
 	needs := func(h change.Hash) error {
 		n, ok := p.s.BlobNumber(h)
+		if lost != nil && (!ok || lost[n]) {
+			return nil // what needs it cannot be read as it is
+		}
 		if !ok {
 			return fmt.Errorf("content %s: %w", h, p.s.missing())
 		}
@@ -125,7 +130,7 @@ func (p *dropPlan) number() error {
 			return p.s.missing()
 		}
 		p.deps[n+1] += depCount(rec)
-		stored, flags, err := p.s.storedChange(n, parseChangeRecord(rec))
+		stored, flags, err := p.stored(n, parseChangeRecord(rec))
 		if err != nil {
 			return err
 		}
@@ -138,12 +143,12 @@ func (p *dropPlan) number() error {
 		}
 	}
 	for n := range t.n[blobsCol] {
-		rec, _, ok := p.s.record(blobsCol, n)
-		if !ok {
-			return p.s.missing()
+		r, err := p.blob(n)
+		if err != nil {
+			return err
 		}
-		if r := parseBlobRecord(rec); k.Blobs[n] && r.list {
-			if err := p.s.eachChunk(r, func(c blobRecord) error { return needs(c.hash) }); err != nil {
+		if k.Blobs[n] && r.list {
+			if err := cmp.Or(r.from, p.s).eachChunk(r, func(c blobRecord) error { return needs(c.hash) }); err != nil {
 				return err
 			}
 		}
@@ -174,7 +179,7 @@ func (p *dropPlan) putChanges() error {
 			return p.s.missing()
 		}
 		r := parseChangeRecord(rec)
-		stored, flags, err := p.s.storedChange(n, r)
+		stored, flags, err := p.stored(n, r)
 		if err != nil {
 			return err
 		}

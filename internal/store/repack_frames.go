@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -160,7 +161,7 @@ func (s *Store) packBlobs(out []byte, records []blobRecord) ([]byte, error) {
 	for _, r := range records {
 		start := len(raw)
 		var err error
-		if raw, err = s.readPiece(raw, r); err != nil {
+		if raw, err = cmp.Or(r.from, s).readPiece(raw, r); err != nil {
 			return nil, err
 		}
 		if hashOf(raw[start:]) != r.hash {
@@ -188,17 +189,22 @@ func (p *packPlan) changes() error {
 			return p.s.missing()
 		}
 		r := parseChangeRecord(rec)
-		if f, whole := p.asIs(r.at, packedRecords/2); whole {
+		f, whole := p.asIs(r.at, packedRecords/2)
+		whole = whole && f.kind == kindChanges && n == binary.LittleEndian.Uint32(f.table)
+		for i := uint32(0); whole && i < f.items; i++ {
+			whole = !p.replaced().changes[n+i]
+		}
+		if whole {
 			if err := flush(); err != nil {
 				return err
 			}
-			if err := p.emit(&packJob{records: int64(f.items), make: func(out []byte) ([]byte, error) { return copyFrame(out, f), nil }}); err != nil {
+			if err := p.copy(f, int64(f.items)); err != nil {
 				return err
 			}
 			n += f.items - 1
 			continue
 		}
-		stored, flags, err := p.s.storedChange(n, r)
+		stored, flags, err := p.stored(n, r)
 		if err != nil {
 			return err
 		}

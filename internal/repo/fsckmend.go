@@ -1,0 +1,262 @@
+package repo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/store"
+)
+
+// What is damaged of the log cannot be made again, but another copy may have it: changes and contents are the same everywhere. They are
+// asked for by their ids, proved by their hashes, gathered in a store beside the repository's, and then the log is packed with them in
+// place of what is damaged. Nothing is altered before all of the new log is there.
+
+// RepairOptions say where Repair may ask for what is damaged.
+type RepairOptions struct {
+	From     string    // a remote's name or an address; "": all remotes
+	Dir      string    // from where an address that is a relative path is seen
+	Messages io.Writer // where ssh may speak
+}
+
+// mendingDir is beneath the repository's directory, while it is being mended.
+const mendingDir = "mending"
+
+// mending is one mending under way.
+type mending struct {
+	r   *Repo
+	ctx context.Context
+	opt RepairOptions
+
+	bad      *store.Bad
+	untrue   []uint32             // changes that can be read and are not what their ids say
+	want     map[change.ID]bool   // changes to ask for
+	replaced map[change.ID]bool   // of them, those that are damaged themselves
+	contents map[change.Hash]bool // damaged or missing
+
+	scratch *store.Store
+	asked   []string // who gave something
+	errs    []error
+}
+
+// mend replaces what is damaged of the log, as far as somebody has it. It gives what it did, nothing where nothing is damaged.
+func (r *Repo) mend(ctx context.Context, opt RepairOptions) ([]Repaired, error) {
+	m := &mending{r: r, ctx: ctx, opt: opt, want: map[change.ID]bool{}, replaced: map[change.ID]bool{}, contents: map[change.Hash]bool{}}
+	if err := m.survey(); err != nil {
+		return nil, err
+	}
+	if m.bad.None() && len(m.untrue) == 0 && len(m.contents) == 0 {
+		return nil, nil
+	}
+	dir := filepath.Join(r.dir, mendingDir)
+	if err := r.fs.RemoveAll(dir); err != nil { // of one that was cut short
+		return nil, fileError("mend the repository", err)
+	}
+	done, err := m.run(dir)
+	if m.scratch != nil {
+		err = errors.Join(err, m.scratch.Close())
+	}
+	return done, errors.Join(err, r.fs.RemoveAll(dir))
+}
+
+func (m *mending) run(dir string) ([]Repaired, error) {
+	if err := store.Create(m.r.fs, dir); err != nil {
+		return nil, fileError("mend the repository", err)
+	}
+	var err error
+	if m.scratch, err = store.Open(m.r.fs, dir); err != nil {
+		return nil, storeError(err)
+	}
+	if err := m.gather(); err != nil {
+		return nil, err
+	}
+	return m.replace()
+}
+
+// survey finds what is damaged and which changes have or brought it.
+func (m *mending) survey() error {
+	s := m.r.store
+	bar := m.r.opt.Progress
+	bar.Begin("Looking for damage", int64(s.NumBlobs())+int64(s.NumChanges())+int64(s.NumStates())+int64(s.NumOps()), false)
+	defer bar.End()
+	var err error
+	if m.bad, err = s.Bad(m.ctx, bar.Add); err != nil {
+		return storeError(err)
+	}
+	unreadable := make([]bool, s.NumChanges())
+	for _, n := range m.bad.Changes {
+		unreadable[n] = true
+		m.want[s.ChangeID(n)], m.replaced[s.ChangeID(n)] = true, true
+	}
+	badContent := make([]bool, s.NumBlobs())
+	for _, n := range m.bad.Contents {
+		badContent[n] = true
+	}
+	for n := range s.NumChanges() {
+		if unreadable[n] {
+			continue
+		}
+		if err := m.ctx.Err(); err != nil {
+			return context.Cause(m.ctx)
+		}
+		rec, err := s.Change(n)
+		if err != nil {
+			return storeError(err)
+		}
+		if change.Sum(rec.Meta, rec.Body) != rec.ID {
+			m.untrue = append(m.untrue, n)
+			m.want[rec.ID], m.replaced[rec.ID] = true, true
+			continue
+		}
+		c, err := change.DecodeTrusted(rec.Meta, rec.Body)
+		if err != nil {
+			return storeError(errors.Join(store.ErrDamaged, err))
+		}
+		for i := range c.Files {
+			f := &c.Files[i]
+			if f.Size == 0 || len(rec.Texts) > 0 && f.Size < inlineBelow {
+				continue
+			}
+			b, ok := s.BlobNumber(f.Content)
+			if ok && !badContent[b] && !m.chunksBad(f, badContent) {
+				continue
+			}
+			m.contents[f.Content] = true
+			m.want[rec.ID] = true
+		}
+	}
+	return nil
+}
+
+// chunksBad tells whether a large content has chunks among those that are bad.
+func (m *mending) chunksBad(f *change.File, bad []bool) bool {
+	if len(m.bad.Contents) == 0 {
+		return false
+	}
+	found := false
+	err := m.r.store.EachChunk(f.Content, func(n uint32) { found = found || bad[n] })
+	return found || err != nil
+}
+
+// replace puts what came in place of what is damaged, and behind the log what is missing altogether.
+func (m *mending) replace() ([]Repaired, error) {
+	var done []Repaired
+	wait, waited := m.r.waits()
+	defer waited()
+	st, err := m.r.store.Repack(m.ctx, store.RepackOptions{Wait: wait, Replace: &store.Replace{From: m.scratch, Changes: m.untrue}})
+	switch {
+	case errors.Is(err, store.ErrNotReplaced):
+		err = fmt.Errorf("%w: nothing was altered; %s", cmp.Or(errors.Unwrap(err), err), m.why())
+		return []Repaired{{What: m.whatIsBad(), Err: err}}, nil
+	case err != nil:
+		return nil, storeError(err)
+	}
+	if st.Contents+st.Changes > 0 {
+		done = append(done, Repaired{What: fmt.Sprintf("%s, as %s has them", counted(st.Changes, st.Contents), strings.Join(m.asked, " and "))})
+	}
+	if st.Packed && st.Contents+st.Changes+st.Lost == 0 {
+		done = append(done, Repaired{What: "the log, of which the indexes have what was damaged"})
+	}
+	if st.Lost > 0 {
+		done = append(done, Repaired{What: fmt.Sprintf("%s, missing now where it was damaged", countOf(st.Lost, "content")), Err: errors.New(m.why())})
+	}
+	more, err := m.putMissing()
+	if err != nil {
+		return done, err
+	}
+	if more > 0 {
+		done = append(done, Repaired{What: fmt.Sprintf("%s that were missing, as %s has them", counted(0, more), strings.Join(m.asked, " and "))})
+	}
+	if len(m.want) > 0 && st.Lost == 0 {
+		done = append(done, Repaired{What: "what is damaged of " + counted(len(m.want), 0), Err: errors.New(m.why())})
+	}
+	return done, nil
+}
+
+// putMissing puts contents that came and are not in the log.
+func (m *mending) putMissing() (int, error) {
+	var missing []change.Hash
+	for h := range m.contents {
+		if _, here := m.r.store.BlobSize(h); here {
+			continue
+		}
+		if _, came := m.scratch.BlobSize(h); came {
+			missing = append(missing, h)
+		}
+	}
+	if len(missing) == 0 {
+		return 0, nil
+	}
+	slices.SortFunc(missing, func(a, b change.Hash) int { return slices.Compare(a[:], b[:]) })
+	return transact(m.r, func(t *tx) (int, error) {
+		for _, h := range missing {
+			if err := m.copyContent(t, h); err != nil {
+				return 0, storeError(err)
+			}
+		}
+		if err := t.passedOver(); err != nil {
+			return 0, err
+		}
+		return len(missing), t.commit("fsck")
+	})
+}
+
+func (m *mending) copyContent(t *tx, h change.Hash) error {
+	in, out := io.Pipe()
+	go func() { _ = out.CloseWithError(m.scratch.WriteBlob(out, h)) }()
+	got, _, err := t.PutStream(in)
+	_ = in.Close()
+	if err == nil && got != h {
+		err = errHash
+	}
+	return err
+}
+
+// why says why something is left damaged.
+func (m *mending) why() string {
+	if len(m.errs) > 0 {
+		return m.errs[0].Error()
+	}
+	if m.opt.From != "" {
+		return m.opt.From + " does not have it. Name another copy with: oxy fsck --repair --from REMOTE|PATH"
+	}
+	return "no other copy that is known has it. Name one with: oxy fsck --repair --from REMOTE|PATH"
+}
+
+func (m *mending) whatIsBad() string {
+	text := counted(len(m.bad.Changes)+len(m.untrue), len(m.contents))
+	for _, kind := range []struct {
+		n    int
+		name string
+	}{{len(m.bad.States), "state"}, {len(m.bad.Ops), "operation"}} {
+		if kind.n > 0 {
+			text += fmt.Sprintf(", %s", countOf(kind.n, kind.name))
+		}
+	}
+	return text
+}
+
+// counted says how many changes and contents.
+func counted(changes, contents int) string {
+	var parts []string
+	if changes > 0 {
+		parts = append(parts, countOf(changes, "change"))
+	}
+	if contents > 0 || changes == 0 {
+		parts = append(parts, countOf(contents, "content"))
+	}
+	return strings.Join(parts, " and ")
+}
+
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,210 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/store"
+	"github.com/oxy-vcs/oxy/internal/sync"
+)
+
+// gather asks others until nothing is lacking, or nobody is left to ask.
+func (m *mending) gather() error {
+	from := []string{m.opt.From}
+	if m.opt.From == "" {
+		remotes, err := m.r.Remotes()
+		if err != nil {
+			return err
+		}
+		from = from[:0]
+		for _, remote := range remotes {
+			from = append(from, remote.Name)
+		}
+	}
+	for _, name := range from {
+		if len(m.want) == 0 {
+			break
+		}
+		before := len(m.want)
+		err := m.ask(name)
+		if m.ctx.Err() != nil {
+			return context.Cause(m.ctx)
+		}
+		if err != nil { // another may have it
+			m.errs = append(m.errs, err)
+		}
+		if len(m.want) < before {
+			m.asked = append(m.asked, name)
+		}
+	}
+	return nil
+}
+
+// ask takes from one other repository what it has of what is wanted.
+func (m *mending) ask(name string) error {
+	l, err := m.r.dial(m.ctx, name, m.opt.Dir, m.opt.Messages)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	refs, err := l.list(m.ctx)
+	if err != nil {
+		return linkError(l.shown, err)
+	}
+	for _, ref := range refs {
+		if len(m.want) == 0 {
+			return nil
+		}
+		ids, err := m.has(l, ref)
+		if err != nil {
+			return linkError(l.shown, err)
+		}
+		if len(ids) == 0 {
+			continue
+		}
+		if err := m.take(l, ref, ids); err != nil {
+			return linkError(l.shown, err)
+		}
+	}
+	return nil
+}
+
+// has gives the wanted changes that are in what a name there stands for.
+func (m *mending) has(l *link, ref sync.Ref) ([]change.ID, error) {
+	v, err := m.r.view()
+	if err != nil {
+		return nil, err
+	}
+	base, same, err := m.r.stateBy(v, ref.State)
+	if err != nil {
+		return nil, err
+	}
+	var ours, theirs []change.ID
+	if !same {
+		if base, err = m.r.likeliest(l.name, ref.Name); err != nil {
+			return nil, err
+		}
+		ours, theirs, err = l.apart(m.ctx, m.r, base, ref)
+		if errors.Is(err, sync.ErrTooDifferent) {
+			base = StateRef{Num: NoState}
+			ours, theirs, err = l.apart(m.ctx, m.r, base, ref)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	set, err := mended(m.r, func() (state.Set, error) { return m.r.setOf(base.Num) })
+	if err != nil {
+		return nil, err
+	}
+	there := map[change.ID]bool{}
+	for id := range m.want {
+		n, ok := m.r.store.FindChange(id)
+		there[id] = ok && set.Has(n)
+	}
+	for _, id := range ours {
+		delete(there, id)
+	}
+	for _, id := range theirs {
+		if m.want[id] {
+			there[id] = true
+		}
+	}
+	maps.DeleteFunc(there, func(_ change.ID, is bool) bool { return !is })
+	ids := slices.Collect(maps.Keys(there))
+	change.SortIDs(ids)
+	return ids, nil
+}
+
+// take asks for changes and puts what comes, with all their contents, into the store beside.
+func (m *mending) take(l *link, ref sync.Ref, ids []change.ID) error {
+	q := &sync.Request{Verb: sync.Take, Wants: []sync.Ref{ref}, IDs: ids, Lacks: make([]bool, len(ids))}
+	for i := range q.Lacks {
+		q.Lacks[i] = true
+	}
+	tx, err := m.scratch.Begin(nil)
+	if err != nil {
+		return err
+	}
+	bar := m.r.opt.Progress
+	var came []change.ID
+	err = l.Do(m.ctx, func(w *sync.Writer) error { return w.Request(q) }, func(in *sync.Reader) error {
+		if err := in.Reply(); err != nil {
+			return err
+		}
+		bar.Begin("Receiving", 0, true)
+		defer bar.End()
+		in.Progress = bar.Add
+		return in.Pack(sync.Receiver{
+			Known: func(id change.ID) bool { return !m.want[id] },
+			Change: func(c *sync.Change, texts *sync.Texts) error {
+				if err := m.put(tx, c, texts); err != nil {
+					return fmt.Errorf("%w: change %s: %w", sync.ErrMalformed, c.ID.Short(), err)
+				}
+				came = append(came, c.ID)
+				return nil
+			},
+			Update:  func(*sync.Update) error { return nil },
+			Unknown: func(sync.Ref) error { return sync.ErrMalformed },
+		})
+	})
+	if err != nil {
+		return errors.Join(err, tx.Abort())
+	}
+	if _, err := tx.Commit(store.Op{View: store.NewView()}, nil); err != nil {
+		return err
+	}
+	for _, id := range came {
+		delete(m.want, id)
+	}
+	return nil
+}
+
+// put puts a change of which the id is proved, and proves its contents.
+func (m *mending) put(tx *store.Tx, c *sync.Change, texts *sync.Texts) error {
+	rec := store.Record{ID: c.ID, Meta: c.Meta, Body: c.Body, Unhashed: soundPart(c.ID, c.Unhashed)}
+	files := c.Change.Files
+	small := uint64(0)
+	for i := range files {
+		if files[i].Size < inlineBelow {
+			small += files[i].Size
+		}
+	}
+	// Of a change whose record is sound only contents beside it are wanted.
+	inline := m.replaced[c.ID] && small <= inlineTotal
+	for {
+		i, from, err := texts.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return err
+		}
+		f := &files[i]
+		if inline && f.Size < inlineBelow {
+			b, err := io.ReadAll(from)
+			if err != nil {
+				return err
+			}
+			if uint64(len(b)) != f.Size || hashOf(b) != f.Content {
+				return errHash
+			}
+			rec.Texts = append(rec.Texts, b...)
+			continue
+		}
+		h, n, err := tx.PutStream(from)
+		if err != nil {
+			return err
+		}
+		if h != f.Content || uint64(n) != f.Size {
+			return errHash
+		}
+	}
+	_, err := tx.PutChange(rec, nil, c.Change.Time.Sec)
+	return err
+}
