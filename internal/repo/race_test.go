@@ -121,14 +121,18 @@ func (r *race) heal() {
 // do runs one operation against the server, and notes what came of it.
 func (r *race) do(client int, in raceInput, op func(l *link) (raceOutput, error)) (raceOutcome, error) {
 	r.mu.Lock()
-	server, fault, stays := r.server, r.fault, r.stays
+	server, fault, stays, mem := r.server, r.fault, r.stays, r.mem
 	r.mu.Unlock()
 	l := &link{sync.Local(context.Background(), server, func() error { return nil }), Origin, "there"}
 	call := r.clock.Add(1)
 	out, err := op(l)
 	_ = l.Close()
 	// What is heard of a server whose disk is gone nobody heard: its machine is off.
-	if failed := err != nil || stays && fault.Fired(); failed {
+	// So it is where another server stood on the same machine by then, and that one's disk was gone.
+	r.mu.Lock()
+	off := r.mem != mem
+	r.mu.Unlock()
+	if failed := err != nil || off || stays && fault.Fired(); failed {
 		out.what = raceUnknown
 	}
 	end := r.clock.Add(1)
