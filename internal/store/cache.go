@@ -3,16 +3,16 @@ package store
 import "sync"
 
 // How much is kept of frames that were decompressed: enough for neighbours read by a few goroutines each in its own
-// directory.
+// directory, and for what wrote the lines of a file, which is changes from all of a history.
 const (
-	cachedFrames = 32
-	cachedBytes  = 24 << 20
+	cachedFrames = 128
+	cachedBytes  = 32 << 20
 )
 
 // frameCache holds the frames read last that have many items.
 type frameCache struct {
 	mu      sync.Mutex
-	entries [cachedFrames]*cachedFrame
+	entries map[place]*cachedFrame
 	bytes   int // of what the entries have decompressed
 	clock   uint64
 }
@@ -36,7 +36,30 @@ type cachedFrame struct {
 	room    *[]byte
 }
 
-var frameRoom = sync.Pool{New: func() any { return new([]byte) }}
+// rooms are of a frame of changes, of one of contents, and of the largest: each is made for all of it, since one for a
+// little would be made again for the next.
+var rooms [3]sync.Pool
+
+var roomSizes = [len(rooms)]int{packedRecords + packedRecords/2, packedBlobs, maxRaw}
+
+func roomClass(size int) int {
+	for class, most := range roomSizes {
+		if size <= most {
+			return class
+		}
+	}
+	return len(rooms) - 1
+}
+
+// roomFor returns room for so many bytes.
+func roomFor(size int) *[]byte {
+	class := roomClass(size)
+	if room, ok := rooms[class].Get().(*[]byte); ok && cap(*room) >= size {
+		return room
+	}
+	room := make([]byte, 0, max(size, roomSizes[min(class, 1)]))
+	return &room
+}
 
 // begin reads the frame itself. The caller holds c.mu, as for load.
 func (c *cachedFrame) begin(s *Store) error {
@@ -59,10 +82,7 @@ func (c *cachedFrame) load(s *Store, need int) error {
 		return nil
 	}
 	if c.room == nil {
-		c.room = frameRoom.Get().(*[]byte)
-		if cap(*c.room) < int(f.raw) { // for all of it, and for most others: room for a little would be made again for each frame
-			*c.room = make([]byte, 0, max(f.raw, packedBlobs))
-		}
+		c.room = roomFor(int(f.raw))
 	} else {
 		need = int(f.raw)
 	}
@@ -117,37 +137,38 @@ func (c *frameCache) get(p place) *cachedFrame {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock++
-	oldest := 0
-	for i, e := range c.entries {
-		if e == nil {
-			oldest = i
-			break
-		}
-		if e.at == p {
-			e.used = c.clock
-			e.readers++
-			return e
-		}
-		if e.used < c.entries[oldest].used {
-			oldest = i
-		}
+	if e := c.entries[p]; e != nil {
+		e.used = c.clock
+		e.readers++
+		return e
 	}
 	e := &cachedFrame{at: p, used: c.clock, readers: 1}
-	c.drop(oldest)
-	c.entries[oldest] = e
+	if c.entries == nil {
+		c.entries = make(map[place]*cachedFrame, cachedFrames)
+	}
+	c.entries[p] = e
+	if len(c.entries) > cachedFrames {
+		c.dropOldest(e)
+	}
 	return e
 }
 
-// drop takes away the entry at i. The caller holds mu.
-func (c *frameCache) drop(i int) {
-	old := c.entries[i]
-	if old == nil {
-		return
+// dropOldest takes away the entry that was unused for longest, but for one, and reports whether there was any. The caller holds mu.
+func (c *frameCache) dropOldest(but *cachedFrame) bool {
+	var old *cachedFrame
+	for _, e := range c.entries {
+		if e != but && (old == nil || e.used < old.used) {
+			old = e
+		}
 	}
-	c.entries[i] = nil
+	if old == nil {
+		return false
+	}
+	delete(c.entries, old.at)
 	c.bytes -= old.size
 	old.out = true
 	old.giveBack()
+	return true
 }
 
 // grew takes notice that an entry has so many bytes now, and makes room for them in place of others.
@@ -159,17 +180,7 @@ func (c *frameCache) grew(e *cachedFrame, size int) {
 	}
 	c.bytes += size - e.size
 	e.size = size
-	for c.bytes > cachedBytes {
-		oldest := -1
-		for i, o := range c.entries {
-			if o != nil && o != e && (oldest < 0 || o.used < c.entries[oldest].used) {
-				oldest = i
-			}
-		}
-		if oldest < 0 {
-			return
-		}
-		c.drop(oldest)
+	for c.bytes > cachedBytes && c.dropOldest(e) {
 	}
 }
 
@@ -183,7 +194,7 @@ func (c *frameCache) release(e *cachedFrame) {
 // giveBack is called with the cache's lock held.
 func (e *cachedFrame) giveBack() {
 	if e.out && e.readers == 0 && e.room != nil {
-		frameRoom.Put(e.room)
+		rooms[roomClass(cap(*e.room))].Put(e.room)
 		e.room, e.loaded, e.frame = nil, nil, frame{}
 	}
 }
@@ -199,6 +210,17 @@ func (s *Store) logOf(p place) *log {
 		i--
 	}
 	return logs[i]
+}
+
+// lent is holder for whoever keeps nothing of what it reads from the frame: it calls release once it has read it.
+func (s *Store) lent(p place) (f frame, release func(), err error) {
+	if l := s.logOf(p); p >= l.packed.end || !l.based {
+		f, err = s.frame(p)
+		return f, func() {}, err
+	}
+	e := s.frames.get(p)
+	f, err = e.whole(s)
+	return f, func() { s.frames.release(e) }, err
 }
 
 // cached is frame for those with many items. It comes with its contents decompressed.

@@ -157,7 +157,8 @@ func (s *Store) readFields(n uint32, which uint) (rec Record, err error) {
 // storedChange reads change n as it lies in the log: fields of which flags has the bit are hashes. The fields are a copy
 // that callers may keep and alter.
 func (s *Store) storedChange(n uint32, r changeRecord) (rec Record, flags uint16, err error) {
-	f, err := s.holder(r.at)
+	f, release, err := s.lent(r.at)
+	defer release()
 	if err != nil {
 		return rec, 0, err
 	}
