@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -48,6 +49,13 @@ func (m *mending) gather() error {
 
 // ask takes from one other repository what it has of what is wanted.
 func (m *mending) ask(name string) error {
+	a, _, err := m.r.addressOf(name)
+	if err != nil {
+		return err
+	}
+	if a.Scheme == sync.Path {
+		return m.askHere(a)
+	}
 	l, err := m.r.dial(m.ctx, name, m.opt.Dir, m.opt.Messages)
 	if err != nil {
 		return err
@@ -73,6 +81,62 @@ func (m *mending) ask(name string) error {
 		}
 	}
 	return nil
+}
+
+// askHere takes from a repository on this machine whatever its log has, also what none of its own bookmarks and tags has.
+func (m *mending) askHere(a sync.Address) error {
+	path := a.Path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.opt.Dir, path)
+	}
+	s, err := NewServer(path, ServeOptions{Options: Options{FS: m.r.opt.FS, Env: m.r.opt.Env, Command: m.r.opt.Command}})
+	if err != nil {
+		return err
+	}
+	other, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer other.Close()
+	var ids []change.ID
+	for id := range m.want {
+		if _, ok := other.store.FindChange(id); ok {
+			ids = append(ids, id)
+		}
+	}
+	change.SortIDs(ids)
+	for _, id := range ids { // one at a time: where it is damaged there too, the others come
+		l := &link{sync.Local(m.ctx, giver{other}, func() error { return nil }), "", a.String()}
+		err := m.take(l, sync.Ref{Kind: sync.Bookmark, Name: FirstBookmark, State: [32]byte{1}}, []change.ID{id})
+		if err = errors.Join(err, l.Close()); m.ctx.Err() != nil {
+			return m.ctx.Err()
+		}
+		if err != nil {
+			m.errs = append(m.errs, linkError(l.shown, err))
+		}
+	}
+	return nil
+}
+
+// giver gives the changes that are asked for, named or not.
+type giver struct{ r *Repo }
+
+// Handle answers a request to take.
+func (g giver) Handle(ctx context.Context, in *sync.Reader, out *sync.Writer) error {
+	q, err := in.Request()
+	if err != nil {
+		return err
+	}
+	var nums []uint32
+	for _, id := range q.IDs {
+		if n, ok := g.r.store.FindChange(id); ok {
+			nums = append(nums, n)
+		}
+	}
+	if err := out.Reply(); err != nil {
+		return err
+	}
+	return g.r.newSending(ctx, out, false).changes(nums)
 }
 
 // has gives the wanted changes that are in what a name there stands for.

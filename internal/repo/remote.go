@@ -170,16 +170,13 @@ type link struct {
 	shown string
 }
 
-// dial opens the way to a remote, or to an address as seen from cwd.
-func (r *Repo) dial(ctx context.Context, remote, cwd string, messages io.Writer) (*link, error) {
-	if remote == "" {
-		remote = Origin
-	}
-	address, name := "", ""
+// addressOf is the address of a remote, whose name it gives too, or what is an address itself.
+func (r *Repo) addressOf(remote string) (a sync.Address, name string, err error) {
+	address := ""
 	if checkRemoteName(remote) == nil {
 		url, _, err := r.ConfigGet("remote." + remote + ".url")
 		if err != nil {
-			return nil, err
+			return a, "", err
 		}
 		if address = url; url != "" {
 			name = remote
@@ -187,11 +184,20 @@ func (r *Repo) dial(ctx context.Context, remote, cwd string, messages io.Writer)
 	}
 	if address == "" {
 		if !strings.ContainsAny(remote, `/\:.`) {
-			return nil, noRemote(remote)
+			return a, "", noRemote(remote)
 		}
 		address = remote
 	}
-	a, err := parseAddress(address)
+	a, err = parseAddress(address)
+	return a, name, err
+}
+
+// dial opens the way to a remote, or to an address as seen from cwd.
+func (r *Repo) dial(ctx context.Context, remote, cwd string, messages io.Writer) (*link, error) {
+	if remote == "" {
+		remote = Origin
+	}
+	a, name, err := r.addressOf(remote)
 	if err != nil {
 		return nil, err
 	}
