@@ -99,6 +99,7 @@ func (c *checker) run(o FsckOptions) error {
 			err = step()
 		}
 	}
+	c.lost()
 	c.manifest()
 	c.r.opt.Progress.Begin("Checking trees", 0, false)
 	defer c.r.opt.Progress.End()

@@ -147,6 +147,11 @@ func (m *mending) chunksBad(f *change.File, bad []bool) bool {
 // replace puts what came in place of what is damaged, and behind the log what is missing altogether.
 func (m *mending) replace() ([]Repaired, error) {
 	var done []Repaired
+	if m.scratch.NumBlobs()+m.scratch.NumChanges() > 0 {
+		if err := m.noteLost(); err != nil {
+			return nil, err
+		}
+	}
 	wait, waited := m.r.waits()
 	defer waited()
 	st, err := m.r.store.Repack(m.ctx, store.RepackOptions{Wait: wait, Replace: &store.Replace{From: m.scratch, Changes: m.untrue}})
@@ -177,6 +182,58 @@ func (m *mending) replace() ([]Repaired, error) {
 		done = append(done, Repaired{What: "what is damaged of " + counted(len(m.want), 0), Err: errors.New(m.why())})
 	}
 	return done, nil
+}
+
+// maxLost bounds what is noted: a kept value has 64 KiB at most.
+const maxLost = 1024
+
+// noteLost notes the contents that are about to be left out and that no change names, as what an import keeps of tags: fsck would not
+// find out that they are gone.
+func (m *mending) noteLost() error {
+	s := m.r.store
+	came := map[uint32]bool{}
+	for n := range m.scratch.NumBlobs() {
+		if here, ok := s.BlobNumber(m.scratch.BlobHash(n)); ok {
+			came[here] = true
+		}
+	}
+	var lost []byte
+	for _, n := range m.bad.Contents {
+		h := s.BlobHash(n)
+		if here, ok := s.BlobNumber(h); !ok || here != n { // the damage took its hash, too
+			continue
+		}
+		if !came[n] && !m.contents[h] && len(lost) < maxLost*len(h) {
+			lost = append(lost, h[:]...)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	_, err := transact(m.r, func(t *tx) (struct{}, error) {
+		before := t.view.Kept[keptLost]
+		t.view.Kept[keptLost] = append(lost, before[:min(len(before), maxLost*len(change.Hash{})-len(lost))]...)
+		if err := t.passedOver(); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, t.commit("fsck")
+	})
+	return err
+}
+
+// lost tells of contents that were damaged when the log was mended, and are gone.
+func (c *checker) lost() {
+	v, err := c.r.store.View()
+	if err != nil {
+		return // told with its operation
+	}
+	const size = len(change.Hash{})
+	for b := v.Kept[keptLost]; len(b) >= size; b = b[size:] {
+		h := change.Hash(b[:size])
+		if _, ok := c.r.store.BlobSize(h); !ok {
+			c.find(finding{Problem{Text: fmt.Sprintf("content %s was damaged, and no copy had it: no change needs it, but what an import keeps may", h)}, -1, -1})
+		}
+	}
 }
 
 // putMissing puts contents that came and are not in the log.

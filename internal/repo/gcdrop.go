@@ -219,7 +219,7 @@ const keptGitRefs = "git refs"
 func (r *Repo) keepKept(k *store.Keep, v *store.View, keep func(change.Hash)) error {
 	for key, b := range v.Kept {
 		switch {
-		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded, key == keptForeign:
+		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded, key == keptForeign, key == keptLost:
 		case (key == keptGitRefs || key == keptCheckpoints) && len(b) == len(change.Hash{}):
 			keep(change.Hash(b))
 		case strings.HasPrefix(key, trackPrefix) && len(b) == 4 && binary.BigEndian.Uint32(b) < uint32(len(k.States)):
@@ -257,6 +257,7 @@ func renumberKept(v *store.View, first uint32, state func(uint32) (uint32, error
 	if ops, _ := foreign(v); first >= ops { // with them went their states: nothing else led there
 		delete(v.Kept, keptForeign)
 	}
+	delete(v.Kept, keptLost) // it was told for as long as it could matter
 	for _, key := range []string{keptUndo, keptRedo} {
 		b, ok := v.Kept[key]
 		if !ok {

@@ -24,6 +24,7 @@ const (
 	keptSigned      = "signatures"  // hashes of contents: signatures that came after their changes
 	keptCheckpoints = "checkpoints" // hash of a content: the signed checkpoints
 	keptMoves       = "moves"       // of a resolve: the working files that it moved
+	keptLost        = "lost"        // hashes of contents that were damaged, and that nobody had when the log was mended
 	keptDiscarded   = "discarded"   // of a discard: the contents that it took, to bring back; of an undo: those in their place
 )
 

@@ -106,6 +106,15 @@ func (s *Store) EachChunk(h change.Hash, each func(n uint32)) error {
 	})
 }
 
+// BlobHash returns the hash of a content by its number, and zero where damage took it, or where there is none.
+func (s *Store) BlobHash(n uint32) change.Hash {
+	rec, _, ok := s.record(blobsCol, n)
+	if !ok {
+		return change.Hash{}
+	}
+	return parseBlobRecord(rec).hash
+}
+
 // holds tells whether a frame, with these contents, has the content of r.
 func (s *Store) holds(f frame, contents []byte, r blobRecord) bool {
 	if r.list {
