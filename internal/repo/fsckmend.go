@@ -39,6 +39,7 @@ type mending struct {
 	want     map[change.ID]bool   // changes to ask for
 	replaced map[change.ID]bool   // of them, those that are damaged themselves
 	contents map[change.Hash]bool // damaged or missing
+	loose    []change.Hash        // contents that no change names, damaged or missing: only a copy on this machine can be asked for them
 
 	scratch *store.Store
 	asked   []string // who gave something
@@ -131,7 +132,38 @@ func (m *mending) survey() error {
 			m.want[rec.ID] = true
 		}
 	}
+	return m.surveyLoose()
+}
+
+// surveyLoose finds contents that no change names: those that are damaged, of which the hash is known yet, and those noted as lost.
+func (m *mending) surveyLoose() error {
+	s := m.r.store
+	for _, n := range m.bad.Contents {
+		h := s.BlobHash(n)
+		if here, ok := s.BlobNumber(h); ok && here == n && !m.contents[h] { // otherwise the damage took its hash, too
+			m.loose = append(m.loose, h)
+		}
+	}
+	v, err := s.View()
+	if err != nil {
+		return nil // told with its operation
+	}
+	for _, h := range lostOf(v) {
+		if _, here := s.BlobSize(h); !here {
+			m.contents[h] = true
+			m.loose = append(m.loose, h)
+		}
+	}
 	return nil
+}
+
+// lostOf lists the contents that a view notes as lost.
+func lostOf(v *store.View) (list []change.Hash) {
+	const size = len(change.Hash{})
+	for b := v.Kept[keptLost]; len(b) >= size; b = b[size:] {
+		list = append(list, change.Hash(b[:size]))
+	}
+	return list
 }
 
 // chunksBad tells whether a large content has chunks among those that are bad.
@@ -176,7 +208,7 @@ func (m *mending) replace() ([]Repaired, error) {
 		return done, err
 	}
 	if more > 0 {
-		done = append(done, Repaired{What: fmt.Sprintf("%s that were missing, as %s has them", counted(0, more), strings.Join(m.asked, " and "))})
+		done = append(done, Repaired{What: fmt.Sprintf("%s that had been missing, as %s has them", counted(0, more), strings.Join(m.asked, " and "))})
 	}
 	if len(m.want) > 0 && st.Lost == 0 {
 		done = append(done, Repaired{What: "what is damaged of " + counted(len(m.want), 0), Err: errors.New(m.why())})
@@ -198,12 +230,8 @@ func (m *mending) noteLost() error {
 		}
 	}
 	var lost []byte
-	for _, n := range m.bad.Contents {
-		h := s.BlobHash(n)
-		if here, ok := s.BlobNumber(h); !ok || here != n { // the damage took its hash, too
-			continue
-		}
-		if !came[n] && !m.contents[h] && len(lost) < maxLost*len(h) {
+	for _, h := range m.loose {
+		if n, here := s.BlobNumber(h); here && !came[n] && len(lost) < maxLost*len(h) {
 			lost = append(lost, h[:]...)
 		}
 	}
@@ -227,9 +255,7 @@ func (c *checker) lost() {
 	if err != nil {
 		return // told with its operation
 	}
-	const size = len(change.Hash{})
-	for b := v.Kept[keptLost]; len(b) >= size; b = b[size:] {
-		h := change.Hash(b[:size])
+	for _, h := range lostOf(v) {
 		if _, ok := c.r.store.BlobSize(h); !ok {
 			c.find(finding{Problem{Text: fmt.Sprintf("content %s was damaged, and no copy had it: no change needs it, but what an import keeps may", h)}, -1, -1})
 		}
@@ -253,7 +279,7 @@ func (m *mending) putMissing() (int, error) {
 	slices.SortFunc(missing, func(a, b change.Hash) int { return slices.Compare(a[:], b[:]) })
 	return transact(m.r, func(t *tx) (int, error) {
 		for _, h := range missing {
-			if err := m.copyContent(t, h); err != nil {
+			if err := copyContent(t, m.scratch, h); err != nil {
 				return 0, storeError(err)
 			}
 		}
@@ -262,17 +288,6 @@ func (m *mending) putMissing() (int, error) {
 		}
 		return len(missing), t.commit("fsck")
 	})
-}
-
-func (m *mending) copyContent(t *tx, h change.Hash) error {
-	in, out := io.Pipe()
-	go func() { _ = out.CloseWithError(m.scratch.WriteBlob(out, h)) }()
-	got, _, err := t.PutStream(in)
-	_ = in.Close()
-	if err == nil && got != h {
-		err = errHash
-	}
-	return err
 }
 
 // why says why something is left damaged.

@@ -16,7 +16,10 @@ import (
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
-const copyRoot = "/copy"
+const (
+	copyRoot   = "/copy"
+	backupRoot = "/backup"
+)
 
 // withCopy is a repository with contents of all kinds, and a clone of it at copyRoot on the same disk. The repository's log is
 // packed, or not.
@@ -332,6 +335,15 @@ func TestMendTellsOfWhatNoChangeNames(t *testing.T) {
 		_, err := r.Push(context.Background(), SyncOptions{Remote: "copy", Dir: "/"})
 		return err
 	})
+	files := map[string]int64{}
+	filesIn(t, w.mem, filepath.Join(memRoot, DirName), files)
+	for name := range files { // a backup of all of it
+		data, err := w.mem.ReadFile(name, 1<<30)
+		check(t, err)
+		to := backupRoot + strings.TrimPrefix(name, memRoot)
+		check(t, w.mem.MkdirAll(filepath.Dir(to), 0o777))
+		check(t, vfs.WriteFileAtomic(w.mem, to, data, true))
+	}
 	mem := copyOf(w.mem)
 	damagedFrames := 0
 	for name, size := range logFilesOf(t, mem) {
@@ -346,6 +358,12 @@ func TestMendTellsOfWhatNoChangeNames(t *testing.T) {
 	}
 	if damagedFrames < 2 {
 		t.Fatalf("%d frames are damaged", damagedFrames)
+	}
+	whole := copyOf(mem)
+	_, err := mendNow(whole, backupRoot)
+	check(t, err)
+	if left := damageIn(t, whole); len(left) > 0 {
+		t.Errorf("mended from a backup, which has all: %v", left)
 	}
 	done, err := mendNow(mem, "copy")
 	check(t, err)
@@ -363,4 +381,9 @@ func TestMendTellsOfWhatNoChangeNames(t *testing.T) {
 	w.mem = mem
 	w.with(t, func(r *Repo) error { _, err := r.Undo(context.Background()); return err })
 	told("undone")
+	done, err = mendNow(mem, backupRoot)
+	check(t, err)
+	if left := damageIn(t, mem); len(left) > 0 || !strings.Contains(done[0].What, "1 content that had been missing") {
+		t.Errorf("brought back: %v, %v", done, left)
+	}
 }

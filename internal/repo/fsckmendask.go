@@ -29,10 +29,10 @@ func (m *mending) gather() error {
 		}
 	}
 	for _, name := range from {
-		if len(m.want) == 0 {
+		if len(m.want)+len(m.loose) == 0 {
 			break
 		}
-		before := len(m.want)
+		before := len(m.want) + len(m.loose)
 		err := m.ask(name)
 		if m.ctx.Err() != nil {
 			return context.Cause(m.ctx)
@@ -40,7 +40,7 @@ func (m *mending) gather() error {
 		if err != nil { // another may have it
 			m.errs = append(m.errs, err)
 		}
-		if len(m.want) < before {
+		if len(m.want)+len(m.loose) < before {
 			m.asked = append(m.asked, name)
 		}
 	}
@@ -115,7 +115,49 @@ func (m *mending) askHere(a sync.Address) error {
 			m.errs = append(m.errs, linkError(l.shown, err))
 		}
 	}
-	return nil
+	return m.takeLoose(other)
+}
+
+// takeLoose takes contents that no change names.
+func (m *mending) takeLoose(other *Repo) error {
+	left := m.loose[:0:0]
+	tx, err := m.scratch.Begin(nil)
+	if err != nil {
+		return err
+	}
+	for _, h := range m.loose {
+		if _, ok := other.store.BlobSize(h); !ok {
+			left = append(left, h)
+			continue
+		}
+		if err := copyContent(tx, other.store, h); errors.Is(err, store.ErrDamaged) || errors.Is(err, errHash) {
+			left = append(left, h) // there as well
+		} else if err != nil {
+			return errors.Join(err, tx.Abort())
+		}
+	}
+	if len(left) == len(m.loose) {
+		return tx.Abort()
+	}
+	_, err = tx.Commit(store.Op{View: store.NewView()}, nil)
+	if err == nil {
+		m.loose = left
+	}
+	return err
+}
+
+// copyContent puts a content of another store, and proves it.
+func copyContent(tx interface {
+	PutStream(io.Reader) (change.Hash, int64, error)
+}, from *store.Store, h change.Hash) error {
+	in, out := io.Pipe()
+	go func() { _ = out.CloseWithError(from.WriteBlob(out, h)) }()
+	got, _, err := tx.PutStream(in)
+	_ = in.Close()
+	if err == nil && got != h {
+		err = errHash
+	}
+	return err
 }
 
 // giver gives the changes that are asked for, named or not.
