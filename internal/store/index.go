@@ -60,10 +60,11 @@ func (s *Store) openIndexes(l *log) (f indexFiles) {
 	}
 	for c := range numColumns {
 		b, n := s.mapIndex(indexName(s.dir, c), recordSizes[c])
-		if c == blobsCol && packed > 0 && f.runs == nil {
-			continue // of no use without what comes before
+		skip := packed
+		if f.runs == nil { // of use only with all records, as earlier builds wrote it
+			skip = 0
 		}
-		if n > 0 && string(b[:indexHeader]) == string(columnHeader(logID, c, packed)) {
+		if n > 0 && string(b[:indexHeader]) == string(columnHeader(logID, c, skip)) {
 			f.columns[c] = b[indexHeader:]
 		}
 	}

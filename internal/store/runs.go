@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -170,7 +171,7 @@ func runsOf(records []byte, logID uint64) []byte {
 // rewriteBlobs writes the runs of what is packed, if they are not those of the file, and the column of the rest.
 func (s *Store) rewriteBlobs(t *tables) bool {
 	col := &t.cols[blobsCol]
-	rest := col.extra
+	rest := slices.Concat(col.base, col.extra)
 	if col.runs == nil {
 		packed := int(t.packed) * recordSizes[blobsCol]
 		list := runsOf(rest[:packed], t.logID)
@@ -180,7 +181,6 @@ func (s *Store) rewriteBlobs(t *tables) bool {
 			return false
 		}
 	}
-	b := make([]byte, 0, indexHeader+len(col.base)+len(rest))
-	b = append(b, columnHeader(t.logID, blobsCol, t.packed)...)
-	return vfs.WriteFileAtomic(s.fsys, indexName(s.dir, blobsCol), append(append(b, col.base...), rest...), false) == nil
+	b := append(columnHeader(t.logID, blobsCol, t.packed), rest...)
+	return vfs.WriteFileAtomic(s.fsys, indexName(s.dir, blobsCol), b, false) == nil
 }

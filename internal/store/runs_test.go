@@ -125,6 +125,9 @@ func TestRunsMadeAgain(t *testing.T) {
 				write(t, mem, name, b)
 			}
 			s := open(t, mem)
+			if now := s.now.Load(); what == "an earlier build's" && (len(now.cols[blobsCol].base) == 0 || len(now.cols[blobsCol].extra) > 0) {
+				t.Error("the index is not used as it is")
+			}
 			if err := errors.Join(m.check(s), s.Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -135,6 +138,15 @@ func TestRunsMadeAgain(t *testing.T) {
 			}
 			if err := errors.Join(next.check(s), s.Close()); err != nil {
 				t.Fatal(err)
+			}
+			if what == "an earlier build's" {
+				s := open(t, mem)
+				if s.now.Load().cols[blobsCol].runs == nil {
+					t.Error("who wrote did not make the runs")
+				}
+				if err := errors.Join(next.check(s), s.Close()); err != nil {
+					t.Error(err)
+				}
 			}
 			// Whoever wrote made the runs good, if they were found to be damaged; fsck finds no fault then.
 			s = open(t, mem)
