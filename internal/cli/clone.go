@@ -28,6 +28,7 @@ again is linked or shares its blocks where the disk can, the rest is copied. Sub
 		Example: `  oxy clone ../project
   oxy clone ssh://build@example.org/srv/project
   oxy clone -b stable https://example.org/project here
+  oxy clone --sparse docs --sparse src/parser ../project
   oxy clone s3://team/project`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -45,6 +46,9 @@ again is linked or shares its blocks where the disk can, the rest is copied. Sub
 				to = args[1]
 			} else if to = nameOf(args[0]); to == "" {
 				return usage("clone", "%s does not tell a name: say into which directory", safepath.Quote(args[0]))
+			}
+			for i, d := range opt.Sparse {
+				opt.Sparse[i] = path.Clean(strings.TrimPrefix(d, "./"))
 			}
 			opt.Dir, opt.Messages = dir, a.stdio.Err
 			// It holds little at any time, and reads a lot: without collecting, the Linux tree took a gigabyte.
@@ -74,6 +78,7 @@ again is linked or shares its blocks where the disk can, the rest is copied. Sub
 		},
 	}
 	c.Flags().StringVarP(&opt.Bookmark, "bookmark", "b", "", "check out `NAME`, not the bookmark that people are on there")
+	c.Flags().StringArrayVar(&opt.Sparse, "sparse", nil, "have the working files of `DIR` only, and those that lie above; can be given again (oxy help sparse)")
 	c.Flags().BoolVar(&alone, "no-subrepos", false, "leave out the repositories that are pinned in it")
 	return c
 }

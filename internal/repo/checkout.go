@@ -87,7 +87,11 @@ func (t *tx) switchFrom(ctx context.Context, base, to StateRef) (*CheckoutResult
 			res.Written++
 		}
 	}
-	m.SetBase(to.Num, to.ID)
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
+	m.SetBase(to.Num, cone.BaseID(to.ID))
 	t.view.Base = -1
 	if to.Num != NoState {
 		t.view.Base = int64(to.Num)
@@ -174,9 +178,20 @@ func (r *Repo) planCheckout(from, to StateRef) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	p := &plan{r: r, state: to.Num, entries: map[string]state.Entry{}}
 	err = state.Diff(a, b, func(old, new *state.Entry) error {
+		if old != nil && !inCone(cone, old) {
+			old = nil
+		}
+		if new != nil && !inCone(cone, new) {
+			new = nil
+		}
 		switch {
+		case old == nil && new == nil:
 		case new == nil:
 			p.plan = append(p.plan, worktree.Action{Path: old.Path, Op: worktree.Remove})
 		case old != nil && diskKind(old.Kind) == diskKind(new.Kind) && old.Hash == new.Hash && old.Size == new.Size:
@@ -266,10 +281,20 @@ func (t *tx) checkoutFiles(ctx context.Context, s StateRef, paths []string) (*Ch
 	if err != nil {
 		return nil, err
 	}
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	p := &plan{r: r, state: s.Num, entries: map[string]state.Entry{}}
 	for _, path := range paths {
+		if err := r.refuseOutside(base, path); err != nil {
+			return nil, err
+		}
 		n := len(p.plan)
 		err := tree.Walk(path, func(e *state.Entry) error {
+			if !inCone(cone, e) {
+				return nil
+			}
 			if e.Kind != change.Subrepo {
 				return p.write(e)
 			}
@@ -318,12 +343,16 @@ func (t *tx) baseEdits(m *worktree.Manifest, plan []worktree.Action) (edits []wo
 	if err != nil {
 		return nil, err
 	}
+	cone, err := t.r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	for i := range plan {
 		e, ok, err := tree.Get(plan[i].Path)
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
+		if !ok || !inCone(cone, &e) {
 			edits = append(edits, worktree.Edit{Path: plan[i].Path, Delete: true})
 		} else if was, _, err := m.Lookup(e.Path); err != nil || was.Hash != diskHash(e.Hash) || was.Exec != unseen(&e).Exec || was.Kind != unseen(&e).Kind {
 			edits = append(edits, worktree.Edit{Path: e.Path, Entry: unseen(&e)})

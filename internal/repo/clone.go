@@ -29,6 +29,9 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 	if err != nil {
 		return nil, nil, err
 	}
+	if _, err := coneOf(how.Sparse); err != nil {
+		return nil, nil, err
+	}
 	from := a.Path
 	if a.Scheme == sync.Path && !filepath.IsAbs(from) {
 		from = filepath.Join(how.Dir, from)
@@ -194,6 +197,16 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		return res, nil
 	}
 	res.Bookmark = name
+	// While no file is written yet, the list can only say too much.
+	if len(how.Sparse) > 0 {
+		cone, err := coneOf(how.Sparse)
+		if err == nil {
+			err = r.putCone(cone)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	_, err = transact(r, func(t *tx) (struct{}, error) {
 		n, ok := tracked(t.view, Origin+"/"+name)
 		if !ok {

@@ -322,8 +322,12 @@ func (r *Repo) renumberManifest() error {
 	if err != nil {
 		return nil // it is made again when it is asked for
 	}
-	if _, id := m.Base(); id == base.ID {
-		m.SetBase(base.Num, base.ID)
+	cone, err := r.workingCone()
+	if err != nil {
+		return err
+	}
+	if _, id := m.Base(); id == cone.BaseID(base.ID) {
+		m.SetBase(base.Num, id)
 		r.manifest = m
 		r.saveManifest()
 		return nil

@@ -22,6 +22,7 @@ type SyncOptions struct {
 	Force    bool      // of a push: lose what the other side has beyond
 	DryRun   bool      // say what would move, and move nothing
 	Messages io.Writer // where ssh may speak
+	Sparse   []string  // of a clone: have the working files of these directories only; none: of all
 
 	pin *Pin // of a clone: where it shall stand
 }

@@ -62,6 +62,9 @@ type Repo struct {
 	finder stateFinder
 
 	manifest *worktree.Manifest
+	coneMu   sync.Mutex // guards cone and coned
+	cone     *worktree.Cone
+	coned    bool // cone was read
 	settings *settings
 	signer   sign.Signer     // once it was opened
 	policy   *sign.Policy    // once it was read
