@@ -389,3 +389,22 @@ func TestSparseVector(t *testing.T) {
 	}
 }
 
+
+// One that looked before another process made the working copy sparse takes nothing for removed when it records.
+func TestSparseSetByAnother(t *testing.T) {
+	ctx := context.Background()
+	w := settled(t)
+	withNew(t, w)
+	r, err := Open(memRoot, memOptions(w.mem))
+	check(t, err)
+	defer r.Close()
+	_, err = r.Status(ctx, StatusOptions{})
+	check(t, err)
+	w.with(t, func(r *Repo) error { return sparse((*Repo).SetSparse, "d")(ctx, r) })
+	put(t, w.mem, "a", "mine\n")
+	res, err := r.Commit(ctx, CommitOptions{Message: "one file", Time: at(2000)})
+	check(t, err)
+	if len(res.Files) != 1 || res.Files[0].Path() != "a" {
+		t.Errorf("it recorded %+v", res.Files)
+	}
+}
