@@ -122,6 +122,19 @@ func (p *plan) write(e *state.Entry) error {
 	return nil
 }
 
+// contents are those that it writes as changes brought them.
+func (p *plan) contents() func(yield func(change.Hash) bool) {
+	return func(yield func(change.Hash) bool) {
+		for i := range p.plan {
+			a := &p.plan[i]
+			e, ok := p.entries[a.Path]
+			if a.Op == worktree.Write && ok && p.texts[a.Path] == nil && e.Size >= inlineBelow && (e.Kind != change.Text || e.Weave == 0) && !yield(e.Hash) {
+				return
+			}
+		}
+	}
+}
+
 // Content gives a content to write.
 func (p *plan) Content(dst []byte, a *worktree.Action) ([]byte, error) {
 	if text := p.texts[a.Path]; text != nil {
@@ -218,6 +231,9 @@ func diskKind(k change.Kind) change.Kind {
 func (r *Repo) applyPlan(ctx context.Context, m *worktree.Manifest, p *plan, kept map[string]vfs.Stat) error {
 	if len(p.plan) == 0 {
 		return nil
+	}
+	if err := r.need(p.contents()); err != nil {
+		return err // before anything is touched
 	}
 	done := r.opt.Timings.Phase("write files")
 	defer func() { done(p.bytes) }()

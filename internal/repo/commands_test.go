@@ -253,7 +253,33 @@ var commands = []command{
 	}, run: commitAll},
 	{name: "checkout in a sparse working copy", from: settled, prepare: withSparse, run: checkout("v1")},
 	{name: "merge in a sparse working copy", from: parted, run: mergeSide, prepare: withSparse},
+	{name: "bringing what was left out", from: partly, late: true, run: func(ctx context.Context, r *Repo) error {
+		all, err := r.allLacking()
+		if err != nil {
+			return err
+		}
+		return r.bringContents(ctx, all, nil)
+	}},
+	{name: "sparse add of what was left out", from: partly, late: true, run: sparse((*Repo).AddSparse, "d")},
 	{name: "config", from: settled, run: func(_ context.Context, r *Repo) error { return r.ConfigSet("user.name", "Grace", false) }},
+}
+
+// partly is a partial clone of settled, with all but one directory. A picture and its earlier forms are left out.
+func partly(t testing.TB) *world {
+	w := settled(t)
+	put(t, w.mem, "d/bin", binary5000+"altered")
+	put(t, w.mem, "e/x", "x\n")
+	w.commit(t, "fourth")
+	check(t, w.mem.Rename(memRoot, "/origin"))
+	r, res, err := Clone(context.Background(), "/origin", memRoot, memOptions(w.mem), SyncOptions{Dir: "/", Path: []string{"e"}})
+	check(t, err)
+	if res.Promised != 2 {
+		t.Fatalf("%d are left out", res.Promised)
+	}
+	check(t, r.Close())
+	out := &world{mem: w.mem}
+	syncFiles(t, w.mem)
+	return out
 }
 
 // withSparse has one directory in another, the files above it, and not the directory beside.

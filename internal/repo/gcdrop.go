@@ -220,7 +220,7 @@ func (r *Repo) keepKept(k *store.Keep, v *store.View, keep func(change.Hash)) er
 	for key, b := range v.Kept {
 		switch {
 		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded, key == keptForeign:
-		case (key == keptGitRefs || key == keptCheckpoints) && len(b) == len(change.Hash{}):
+		case (key == keptGitRefs || key == keptCheckpoints || key == keptPromised) && len(b) == len(change.Hash{}):
 			keep(change.Hash(b))
 		case strings.HasPrefix(key, trackPrefix) && len(b) == 4 && binary.BigEndian.Uint32(b) < uint32(len(k.States)):
 			k.States[binary.BigEndian.Uint32(b)] = true

@@ -66,9 +66,14 @@ type Repo struct {
 	cone     *worktree.Cone
 	coned    bool // cone was read
 	settings *settings
-	signer   sign.Signer     // once it was opened
-	policy   *sign.Policy    // once it was read
-	signed   *lateSignatures // once they were read
+
+	promises   promises   // what promisesAs names; guarded by mu
+	promisesAs []byte     // the hash of the list
+	bringMu    sync.Mutex // held while contents are brought
+
+	signer sign.Signer     // once it was opened
+	policy *sign.Policy    // once it was read
+	signed *lateSignatures // once they were read
 
 	spares   spares
 	maxSteps int // maxSteps but in tests

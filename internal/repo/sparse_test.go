@@ -150,16 +150,22 @@ func TestSparseRefusesPathsOutside(t *testing.T) {
 	})
 	w.with(t, func(r *Repo) error { return sparse((*Repo).SetSparse, "d/sub")(ctx, r) })
 	asks := map[string]func(r *Repo) error{
-		"commit":    func(r *Repo) error { _, err := r.Commit(ctx, CommitOptions{Message: "m", Paths: []string{"e/new"}}); return err },
-		"commit of": func(r *Repo) error { _, err := r.Commit(ctx, CommitOptions{Message: "m", Paths: []string{"e"}}); return err },
-		"discard":   func(r *Repo) error { _, err := r.Discard(ctx, []string{"e"}, nil); return err },
-		"rm":        func(r *Repo) error { _, err := r.Remove(ctx, []string{"e/f"}, false); return err },
-		"rm half":   func(r *Repo) error { _, err := r.Remove(ctx, []string{"d"}, false); return err },
-		"rm root":   func(r *Repo) error { _, err := r.Remove(ctx, []string{""}, false); return err },
-		"mv out":    func(r *Repo) error { return r.Move(ctx, "a", "e/a") },
-		"mv dir":    func(r *Repo) error { return r.Move(ctx, "d/sub", "sub") },
-		"mv half":   func(r *Repo) error { return r.Move(ctx, "d", "d2") },
-		"untrack":   func(r *Repo) error { _, err := r.Untrack(ctx, []string{"e/new"}); return err },
+		"commit": func(r *Repo) error {
+			_, err := r.Commit(ctx, CommitOptions{Message: "m", Paths: []string{"e/new"}})
+			return err
+		},
+		"commit of": func(r *Repo) error {
+			_, err := r.Commit(ctx, CommitOptions{Message: "m", Paths: []string{"e"}})
+			return err
+		},
+		"discard": func(r *Repo) error { _, err := r.Discard(ctx, []string{"e"}, nil); return err },
+		"rm":      func(r *Repo) error { _, err := r.Remove(ctx, []string{"e/f"}, false); return err },
+		"rm half": func(r *Repo) error { _, err := r.Remove(ctx, []string{"d"}, false); return err },
+		"rm root": func(r *Repo) error { _, err := r.Remove(ctx, []string{""}, false); return err },
+		"mv out":  func(r *Repo) error { return r.Move(ctx, "a", "e/a") },
+		"mv dir":  func(r *Repo) error { return r.Move(ctx, "d/sub", "sub") },
+		"mv half": func(r *Repo) error { return r.Move(ctx, "d", "d2") },
+		"untrack": func(r *Repo) error { _, err := r.Untrack(ctx, []string{"e/new"}); return err },
 		"checkout": func(r *Repo) error {
 			s, err := r.Base()
 			check(t, err)
@@ -388,7 +394,6 @@ func TestSparseVector(t *testing.T) {
 		t.Fatalf("%q", back.Dirs())
 	}
 }
-
 
 // One that looked before another process made the working copy sparse takes nothing for removed when it records.
 func TestSparseSetByAnother(t *testing.T) {
