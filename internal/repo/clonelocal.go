@@ -75,9 +75,6 @@ func (r *Repo) acceptLog(ctx context.Context, refs []sync.Ref) ([]*sync.Update, 
 	if err != nil {
 		return nil, errors.Join(errOtherwise, err)
 	}
-	if len(v.Kept[keptPromised]) > 0 {
-		return nil, fmt.Errorf("%w: it is a partial clone", errOtherwise)
-	}
 	updates, err := r.updatesOf(ctx, v, refs)
 	if err != nil {
 		return nil, errors.Join(errOtherwise, err)

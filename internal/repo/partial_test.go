@@ -39,19 +39,29 @@ func gallery(t *testing.T, opt Options) *site {
 	a.put("art/huge.png", noise(3<<20))
 	a.put("art/text", lines(0, 4000))
 	a.put("art/small", lines(0, 4))
+	a.put("art/gone", lines(7, 3000))
 	a.put("src/code", lines(0, 5000))
 	a.record("Begin")
+	first, err := a.Base()
+	check(t, err)
+	check(t, a.SetBookmark("side", first, false))
+	check(t, os.Remove(filepath.Join(a.root, "art/gone")))
 	a.put("art/one.png", noise(11_000))
 	a.put("src/code", "top\n"+lines(0, 5000))
 	a.record("Better")
 	a.put("art/two.png", noise(12_000))
 	a.put("docs/guide", lines(0, 3001))
 	a.record("More")
+	ctx := context.Background()
+	check(t, checkout("side")(ctx, a.Repo))
+	a.put("src/side", "side\n")
+	a.record("Beside")
+	check(t, checkout("main")(ctx, a.Repo))
 	return a
 }
 
-// galleryLacks is how many contents of gallery no tree is made of and no path in docs needs: three pictures in four forms, and a text.
-const galleryLacks = 5
+// galleryLacks is how many contents of gallery no tree is made of and no path in docs needs: three pictures in four forms, and two texts.
+const galleryLacks = 6
 
 func (s *site) partClone(opt Options, dirs ...string) (*site, *CloneResult) {
 	s.t.Helper()
@@ -95,7 +105,11 @@ func TestPartialClone(t *testing.T) {
 	opt := syncEnv(t)
 	a := gallery(t, opt)
 	p, res := a.partClone(opt, "docs")
-	if res.Promised != galleryLacks || res.Came != 3 {
+	// Begun, received, settled, checked out: nothing had to be brought, which would be an operation more.
+	if n := p.store.NumOps(); n != 5 {
+		t.Errorf("%d operations: what was left out was needed", n)
+	}
+	if res.Promised != galleryLacks || res.Came != 4 {
 		t.Errorf("%d contents were left out, %d changes came", res.Promised, res.Came)
 	}
 	p.same(a)
@@ -135,6 +149,7 @@ func TestPartialClone(t *testing.T) {
 		t.Errorf("undo takes back what was brought: %v", err)
 	}
 	// What takes a directory in brings all at once.
+	ops := p.store.NumOps()
 	_, err = p.AddSparse(ctx, []string{"art"})
 	check(t, err)
 	for _, f := range []string{"art/one.png", "art/two.png", "art/text", "art/small"} {
@@ -142,12 +157,12 @@ func TestPartialClone(t *testing.T) {
 			t.Errorf("%s is another", f)
 		}
 	}
-	if n := p.lackCount(); n != 1 { // what one.png was at first
-		t.Errorf("%d are left", n)
+	if n := p.lackCount(); n != 2 || p.store.NumOps() != ops+1 { // what one.png was at first, and what is gone
+		t.Errorf("%d are left, after %d operations", n, p.store.NumOps()-ops)
 	}
 	// And all that is left, after which it is a whole clone like any other.
 	n, err := p.FetchContents(ctx, nil)
-	if err != nil || n != 1 || p.lackCount() != 0 {
+	if err != nil || n != 2 || p.lackCount() != 0 {
 		t.Fatalf("%d: %v", n, err)
 	}
 	if _, err := p.FetchContents(ctx, nil); !errors.As(err, &e) || !e.No {
@@ -212,7 +227,15 @@ func TestPartialPull(t *testing.T) {
 	opt := syncEnv(t)
 	a := gallery(t, opt)
 	p, _ := a.partClone(opt, "docs")
+	a.put("art/more", lines(9, 4000))
+	a.record("Another text")
+	p.pull()
+	if n := p.lackCount(); n != galleryLacks+1 {
+		t.Errorf("%d are left out", n)
+	}
+	ops := p.store.NumOps()
 	a.put("art/text", "edited\n"+lines(0, 4000))
+	a.put("art/more", "edited\n"+lines(9, 4000))
 	a.put("art/new.png", strings.Repeat("\x00new", 3000))
 	a.put("docs/new.png", strings.Repeat("\x00inside", 3000))
 	a.record("Others")
@@ -221,8 +244,11 @@ func TestPartialPull(t *testing.T) {
 	if p.read("docs/new.png") != a.read("docs/new.png") {
 		t.Error("what is inside did not come")
 	}
-	if n := p.lackCount(); n != galleryLacks { // the text came, the picture is left out
+	if n := p.lackCount(); n != galleryLacks { // the texts came, the picture is left out
 		t.Errorf("%d are left out", n)
+	}
+	if n := p.store.NumOps() - ops; n != 4 { // received, brought, settled, pulled
+		t.Errorf("%d operations", n)
 	}
 	if b, err := p.cat("art/text"); err != nil || string(b) != a.read("art/text") {
 		t.Errorf("%d bytes, %v", len(b), err)
@@ -292,8 +318,8 @@ func TestPromisesAreKept(t *testing.T) {
 	if _, err := p.Unrecord(ctx, []string{"@"}, UnrecordOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.GC(ctx, GCOptions{Prune: true}); err != nil {
-		t.Fatal(err)
+	if res, err := p.GC(ctx, GCOptions{Prune: true}); err != nil || !res.Dropped.Any() {
+		t.Fatal(res, err)
 	}
 	if n := p.lackCount(); n != galleryLacks {
 		t.Errorf("%d are promised", n)
