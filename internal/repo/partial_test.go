@@ -3,6 +3,7 @@ package repo
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"maps"
@@ -472,5 +473,25 @@ func TestFaultsOfAPartialPull(t *testing.T) {
 		if !faulty.Fired() {
 			break
 		}
+	}
+}
+
+// The page's list is what the code makes and reads.
+func TestPartialVector(t *testing.T) {
+	page, err := os.ReadFile("../../docs/spec/partial.md")
+	check(t, err)
+	_, rest, ok := strings.Cut(string(page), "```vector\n")
+	text, _, closed := strings.Cut(rest, "```")
+	if !ok || !closed {
+		t.Fatal("the page has no vector")
+	}
+	list, err := hex.DecodeString(strings.ReplaceAll(text, "\n", ""))
+	check(t, err)
+	two := []change.Hash{{0xff, 31: 2}, {1}}
+	if got := promises(nil).with(two); !bytes.Equal(got, list) {
+		t.Fatalf("%x", got)
+	}
+	if p := promises(list); p.len() != 2 || !p.has(two[0]) || !p.has(change.Hash{1}) || p.has(change.Hash{2}) {
+		t.Fatal("it is read otherwise")
 	}
 }
