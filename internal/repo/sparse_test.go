@@ -24,7 +24,9 @@ func TestSparseCutOffIsNoRemoval(t *testing.T) {
 			continue
 		}
 		w := c.from(t)
-		c.prepare(t, w)
+		if c.prepare != nil {
+			c.prepare(t, w)
+		}
 		wanted := copyOf(w.mem)
 		check(t, c.attempt(wanted))
 		for n := 1; ; n++ {
