@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	gosync "sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -493,5 +494,40 @@ func TestPartialVector(t *testing.T) {
 	}
 	if p := promises(list); p.len() != 2 || !p.has(two[0]) || !p.has(change.Hash{1}) || p.has(change.Hash{2}) {
 		t.Fatal("it is read otherwise")
+	}
+}
+
+// Many readers at once that find out that something is missing bring it once, and none of them is disturbed.
+func TestManyBringAtOnce(t *testing.T) {
+	opt := syncEnv(t)
+	a := gallery(t, opt)
+	p, _ := a.partClone(opt, "docs")
+	base, err := p.Base()
+	check(t, err)
+	before, err := p.stateBefore(base.Num)
+	check(t, err)
+	p.put("docs/guide", "edited\n")
+	working, err := p.DiffWorking(context.Background(), nil)
+	check(t, err)
+	set, err := p.DiffStates(StateRef{Num: NoState}, before, nil)
+	check(t, err)
+	var wg gosync.WaitGroup
+	for range 4 {
+		for i := range set.Files {
+			wg.Go(func() {
+				if b, err := set.New(nil, i); err != nil || int64(len(b)) != set.Files[i].New.Size {
+					t.Errorf("%s: %d bytes, %v", set.Files[i].Path(), len(b), err)
+				}
+			})
+		}
+		wg.Go(func() {
+			if b, err := working.New(nil, 0); err != nil || string(b) != "edited\n" {
+				t.Errorf("%q %v", b, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := p.lackCount(); n != galleryLacks-3 { // two.png came later, one.png has two forms, and gone is gone
+		t.Errorf("%d are left", n)
 	}
 }
