@@ -122,7 +122,8 @@ type checker struct {
 
 	promised promises
 
-	mu    sync.Mutex // guards res and found
+	mu    sync.Mutex               // guards res, found and lacks
+	lacks map[change.Hash]struct{} // promised contents that are not here: two files may have the same
 	res   FsckResult
 	found []finding
 }

@@ -187,7 +187,11 @@ func (c *checker) content(f *change.File) error {
 	switch {
 	case !ok && c.promised.has(f.Content):
 		c.mu.Lock()
-		c.res.Promised++
+		if c.lacks == nil {
+			c.lacks = map[change.Hash]struct{}{}
+		}
+		c.lacks[f.Content] = struct{}{}
+		c.res.Promised = uint64(len(c.lacks))
 		c.mu.Unlock()
 	case !ok:
 		return fmt.Errorf("content %s is missing", f.Content)

@@ -52,6 +52,7 @@ func gallery(t *testing.T, opt Options) *site {
 	a.put("src/code", "top\n"+lines(0, 5000))
 	a.record("Better")
 	a.put("art/two.png", noise(12_000))
+	a.put("art/twin.png", a.read("art/two.png"))
 	a.put("docs/guide", lines(0, 3001))
 	a.record("More")
 	ctx := context.Background()
