@@ -24,10 +24,16 @@ If it is cut off, the same command once more goes on with what came.
 
 ADDRESS is a path, ssh://host/path, host:path, http://host/, https://host/ or s3://bucket/prefix. Whatever the other side
 sends is checked; its settings and hooks never come along. Of a path the whole log is taken and proved: what is never written
-again is linked or shares its blocks where the disk can, the rest is copied. Subrepos are cloned along.`,
+again is linked or shares its blocks where the disk can, the rest is copied. Subrepos are cloned along.
+
+With --path the clone is partial: it has every change, and leaves out large contents of files that were never in these directories nor
+directly above, as far as no state needs them to be proved. They are brought when a command asks for them; oxy fetch --contents brings
+all. The working copy is sparse, of the same directories unless --sparse says others.`,
 		Example: `  oxy clone ../project
   oxy clone ssh://build@example.org/srv/project
   oxy clone -b stable https://example.org/project here
+  oxy clone --sparse docs --sparse src/parser ../project
+  oxy clone --path docs https://example.org/project
   oxy clone s3://team/project`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -46,6 +52,11 @@ again is linked or shares its blocks where the disk can, the rest is copied. Sub
 			} else if to = nameOf(args[0]); to == "" {
 				return usage("clone", "%s does not tell a name: say into which directory", safepath.Quote(args[0]))
 			}
+			for _, dirs := range [][]string{opt.Sparse, opt.Path} {
+				for i, d := range dirs {
+					dirs[i] = path.Clean(strings.TrimPrefix(d, "./"))
+				}
+			}
 			opt.Dir, opt.Messages = dir, a.stdio.Err
 			// It holds little at any time, and reads a lot: without collecting, the Linux tree took a gigabyte.
 			debug.SetGCPercent(50)
@@ -58,7 +69,7 @@ again is linked or shares its blocks where the disk can, the rest is copied. Sub
 				none = repo.StateRef{Num: repo.NoState}
 			}
 			if a.json {
-				return a.thenFollow(none, a.printJSON(jsonClone{newFetch(&res.FetchResult, false), res.Root, res.Bookmark, newState(res.State), res.Written, res.Way}))
+				return a.thenFollow(none, a.printJSON(jsonClone{newFetch(&res.FetchResult, false), res.Root, res.Bookmark, newState(res.State), res.Written, res.Promised, res.Way}))
 			}
 			way := res.Way
 			if way != "" {
@@ -67,6 +78,11 @@ again is linked or shares its blocks where the disk can, the rest is copied. Sub
 			if err := a.out.printf("Cloned into %s: %s, %s%s.\n", appendQuoted(nil, res.Root), plural(res.Came, "change"), amount(res.Bytes), way); err != nil {
 				return err
 			}
+			if res.Promised > 0 {
+				if err := a.out.printf("%s left out, to be brought when asked for.\n", plural(res.Promised, "content")); err != nil {
+					return err
+				}
+			}
 			if res.State.Num == repo.NoState {
 				return a.out.printf("Nothing was recorded there yet.\n")
 			}
@@ -74,6 +90,8 @@ again is linked or shares its blocks where the disk can, the rest is copied. Sub
 		},
 	}
 	c.Flags().StringVarP(&opt.Bookmark, "bookmark", "b", "", "check out `NAME`, not the bookmark that people are on there")
+	c.Flags().StringArrayVar(&opt.Sparse, "sparse", nil, "have the working files of `DIR` only, and those that lie above; can be given again (oxy help sparse)")
+	c.Flags().StringArrayVar(&opt.Path, "path", nil, "leave out contents that lie elsewhere than in `DIR`; can be given again")
 	c.Flags().BoolVar(&alone, "no-subrepos", false, "leave out the repositories that are pinned in it")
 	return c
 }
@@ -100,5 +118,6 @@ type jsonClone struct {
 	Bookmark string    `json:"bookmark"`
 	State    jsonState `json:"state"`
 	Written  int       `json:"written"`
+	Promised int       `json:"promised"`
 	Way      string    `json:"way,omitempty"`
 }

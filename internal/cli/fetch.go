@@ -11,19 +11,36 @@ import (
 
 func fetchCommand(a *app) *cobra.Command {
 	var opt repo.SyncOptions
+	var contents bool
 	c := &cobra.Command{
 		Use:   "fetch [REMOTE [BOOKMARK...]]",
 		Short: "Take what a remote has, and move nothing of your own",
 		Long: `Take the changes that REMOTE's bookmarks and tags have, or those that are named, and note where they are: origin/main is
 where main of origin was when last seen. Your own bookmarks and files stay as they are; oxy merge origin/main takes
-them in, which is what oxy pull does in one go. REMOTE is a name or an address; without it, origin.`,
+them in, which is what oxy pull does in one go. REMOTE is a name or an address; without it, origin.
+
+With --contents it brings what a partial clone left out, and the clone is a whole one from then on.`,
 		Example: `  oxy fetch
   oxy fetch --dry-run
+  oxy fetch --contents
   oxy log origin/main`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := a.open()
 			if err != nil {
 				return err
+			}
+			if contents {
+				if len(args) > 0 || opt.DryRun {
+					return usage("fetch", "--contents takes no remote: they come from where this repository was cloned from")
+				}
+				came, err := r.FetchContents(a.interruptible(), a.stdio.Err)
+				if err != nil {
+					return notRecording(err)
+				}
+				if a.json {
+					return a.printJSON(jsonContents{came})
+				}
+				return a.out.printf("%s came; nothing is left out any more.\n", plural(came, "content"))
 			}
 			var names []string
 			if len(args) > 0 {
@@ -43,6 +60,7 @@ them in, which is what oxy pull does in one go. REMOTE is a name or an address; 
 			return a.fetched(res, opt.DryRun, true)
 		},
 	}
+	c.Flags().BoolVar(&contents, "contents", false, "bring all that a partial clone left out")
 	c.Flags().BoolVar(&opt.DryRun, "dry-run", false, "only say what would come")
 	return c
 }
@@ -114,6 +132,10 @@ func amount(n int64) string {
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
 	return plural(int(n), "byte")
+}
+
+type jsonContents struct {
+	Contents int `json:"contents"`
 }
 
 type jsonFetch struct {

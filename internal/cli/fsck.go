@@ -148,7 +148,17 @@ func (a *app) listFsck(res *repo.FsckResult) error {
 			return err
 		}
 	}
-	return a.out.printf(".\n")
+	if err := a.out.printf(".\n"); err != nil || res.Promised == 0 {
+		return err
+	}
+	return a.out.printf("This is a partial clone: %s not here and promised by origin (oxy fetch --contents brings them).\n", contentsAre(int(res.Promised)))
+}
+
+func contentsAre(n int) string {
+	if n == 1 {
+		return "1 content is"
+	}
+	return plural(n, "content") + " are"
 }
 
 type jsonFsck struct {
@@ -161,6 +171,7 @@ type jsonFsck struct {
 	Ops      uint64        `json:"operations"`
 	Trees    uint64        `json:"trees"`
 	Texts    uint64        `json:"texts"`
+	Promised uint64        `json:"promised"`
 	Seconds  float64       `json:"seconds"`
 	Problems []jsonProblem `json:"problems"`
 	More     uint64        `json:"more"`
@@ -189,7 +200,7 @@ type jsonProblem struct {
 
 func (a *app) fsckJSON(res, found *repo.FsckResult, repaired []repo.Repaired, quick bool, seconds float64) error {
 	j := jsonFsck{Quick: quick, Bytes: res.Bytes, Frames: res.Frames, Contents: res.Contents, Changes: res.Changes, States: res.States,
-		Ops: res.Ops, Trees: res.Trees, Texts: res.Files, Seconds: seconds, Problems: newJSONProblems(res), More: res.More}
+		Ops: res.Ops, Trees: res.Trees, Texts: res.Files, Promised: res.Promised, Seconds: seconds, Problems: newJSONProblems(res), More: res.More}
 	if repaired != nil {
 		j.Found = newJSONProblems(found)
 	}

@@ -82,7 +82,7 @@ There is no staging area: oxy commit records everything that changed.`,
 	add(groupRecord, commitCommand(a), amendCommand(a), rewordCommand(a), squashCommand(a), splitCommand(a), signCommand(a), hunksCommand(a), mvCommand(a), rmCommand(a), untrackCommand(a))
 	add(groupUnite, mergeCommand(a), pickCommand(a), resolveCommand(a))
 	add(groupShare, cloneCommand(a), pullCommand(a), pushCommand(a), fetchCommand(a), remoteCommand(a), subrepoCommand(a), bundleCommand(a), serveCommand(a), accessCommand(a))
-	add(groupMove, checkoutCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
+	add(groupMove, checkoutCommand(a), sparseCommand(a), bookmarkCommand(a), tagCommand(a), checkpointCommand(a))
 	add(groupUndo, discardCommand(a), unrecordCommand(a), rollbackCommand(a), undoCommand(a), redoCommand(a), opCommand(a))
 	add(groupSelf, gcCommand(a), duCommand(a), upgradeCommand(a), fsckCommand(a), verifyCommand(a), debugCommand(a), versionCommand(a))
 	help := helpCommand()
@@ -189,6 +189,7 @@ var habits = []struct{ verb, next string }{
 	{"cherry-pick", "Did you mean oxy pick?"}, {"graft", "Did you mean oxy pick?"}, {"transplant", "Did you mean oxy pick?"},
 	{"strip", "Did you mean oxy unrecord?"}, {"drop", "Did you mean oxy unrecord?"}, {"unpull", "Did you mean oxy unrecord?"},
 	{"backout", "Did you mean oxy rollback?"},
+	{"sparse-checkout", "Did you mean oxy sparse?"},
 	{"mergetool", "Did you mean oxy resolve --tool?"},
 	{"repack", "Pack the repository with: oxy gc"}, {"prune", "Pack the repository with: oxy gc"},
 }

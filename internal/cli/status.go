@@ -168,6 +168,9 @@ func (a *app) statusLong(s *repo.Status) error {
 		b = fmt.Appendf(b, ", %d changes recorded.", s.Base.Len)
 	}
 	b = append(b, '\n')
+	if s.Sparse != nil {
+		b = fmt.Appendf(b, "Sparse: %s here (oxy sparse show).\n", directories(len(s.Sparse.Dirs)))
+	}
 	section := func(title string) { b = append(append(append(b, '\n'), title...), '\n') }
 	open, decided := divide(s.Conflicts)
 	if len(open) > 0 {
@@ -196,6 +199,12 @@ func (a *app) statusLong(s *repo.Status) error {
 		section("Never recorded (repositories of their own, sockets, pipes, devices):")
 		b = a.appendRows(b, "  ", repo.Nested, p.Dim, s.Nested)
 		b = a.appendRows(b, "  ", repo.Special, p.Dim, s.Special)
+	}
+	if len(s.Outside) > 0 {
+		section("Outside of the sparse working copy, not looked at (oxy sparse add takes a directory in):")
+		for _, d := range s.Outside {
+			b = append(append(a.show().append(append(append(b, "  "...), p.Dim...), d), p.Reset...), '\n')
+		}
 	}
 	subs := a.appendSubrepos(nil, "  ", "", s.Subrepos, false)
 	if len(subs) > 0 {
@@ -237,13 +246,19 @@ type jsonStatus struct {
 	Problems  []string            `json:"problems"`
 	Conflicts []jsonConflict      `json:"conflicts"`
 	Subrepos  []jsonSubrepoStatus `json:"subrepos"`
+	Sparse    *[]jsonPath         `json:"sparse"`
+	Outside   []jsonPath          `json:"outside"`
 }
 
 func (a *app) statusJSON(s *repo.Status) error {
 	j := jsonStatus{
 		Base: newState(s.Base), Empty: s.Empty, Files: newFiles(s.Files), Untracked: newJSONPaths(s.Untracked),
 		Ignored: newJSONPaths(s.Ignored), Nested: newJSONPaths(s.Nested), Special: newJSONPaths(s.Special),
-		Problems: make([]string, len(s.Problems)), Subrepos: newSubrepos(s.Subrepos),
+		Problems: make([]string, len(s.Problems)), Subrepos: newSubrepos(s.Subrepos), Outside: newJSONPaths(s.Outside),
+	}
+	if s.Sparse != nil {
+		dirs := newJSONPaths(s.Sparse.Dirs)
+		j.Sparse = &dirs
 	}
 	if s.Bookmark != "" {
 		j.Bookmark = &s.Bookmark
@@ -256,4 +271,11 @@ func (a *app) statusJSON(s *repo.Status) error {
 		return err
 	}
 	return a.printJSON(j)
+}
+
+func directories(n int) string {
+	if n == 1 {
+		return "1 directory"
+	}
+	return fmt.Sprintf("%d directories", n)
 }

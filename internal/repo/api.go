@@ -112,6 +112,8 @@ type Status struct {
 	Ignored   []string
 	Nested    []string
 	Special   []string
+	Sparse    *Sparse  // nil where the working copy has all files
+	Outside   []string // directories outside of a sparse working copy that hold something all the same
 	Subrepos  []SubrepoStatus
 	Problems  []error // what could not be read
 	Conflicts []Conflict

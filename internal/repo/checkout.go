@@ -87,7 +87,11 @@ func (t *tx) switchFrom(ctx context.Context, base, to StateRef) (*CheckoutResult
 			res.Written++
 		}
 	}
-	m.SetBase(to.Num, to.ID)
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
+	m.SetBase(to.Num, cone.BaseID(to.ID))
 	t.view.Base = -1
 	if to.Num != NoState {
 		t.view.Base = int64(to.Num)
@@ -116,6 +120,19 @@ func (p *plan) write(e *state.Entry) error {
 	p.entries[e.Path] = *e
 	p.bytes += w.Size
 	return nil
+}
+
+// contents are those that it writes as changes brought them.
+func (p *plan) contents() func(yield func(change.Hash) bool) {
+	return func(yield func(change.Hash) bool) {
+		for i := range p.plan {
+			a := &p.plan[i]
+			e, ok := p.entries[a.Path]
+			if a.Op == worktree.Write && ok && p.texts[a.Path] == nil && e.Size >= inlineBelow && (e.Kind != change.Text || e.Weave == 0) && !yield(e.Hash) {
+				return
+			}
+		}
+	}
 }
 
 // Content gives a content to write.
@@ -174,9 +191,20 @@ func (r *Repo) planCheckout(from, to StateRef) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	p := &plan{r: r, state: to.Num, entries: map[string]state.Entry{}}
 	err = state.Diff(a, b, func(old, new *state.Entry) error {
+		if old != nil && !inCone(cone, old) {
+			old = nil
+		}
+		if new != nil && !inCone(cone, new) {
+			new = nil
+		}
 		switch {
+		case old == nil && new == nil:
 		case new == nil:
 			p.plan = append(p.plan, worktree.Action{Path: old.Path, Op: worktree.Remove})
 		case old != nil && diskKind(old.Kind) == diskKind(new.Kind) && old.Hash == new.Hash && old.Size == new.Size:
@@ -203,6 +231,9 @@ func diskKind(k change.Kind) change.Kind {
 func (r *Repo) applyPlan(ctx context.Context, m *worktree.Manifest, p *plan, kept map[string]vfs.Stat) error {
 	if len(p.plan) == 0 {
 		return nil
+	}
+	if err := r.need(p.contents()); err != nil {
+		return err // before anything is touched
 	}
 	done := r.opt.Timings.Phase("write files")
 	defer func() { done(p.bytes) }()
@@ -266,10 +297,20 @@ func (t *tx) checkoutFiles(ctx context.Context, s StateRef, paths []string) (*Ch
 	if err != nil {
 		return nil, err
 	}
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	p := &plan{r: r, state: s.Num, entries: map[string]state.Entry{}}
 	for _, path := range paths {
+		if err := r.refuseOutside(base, path); err != nil {
+			return nil, err
+		}
 		n := len(p.plan)
 		err := tree.Walk(path, func(e *state.Entry) error {
+			if !inCone(cone, e) {
+				return nil
+			}
 			if e.Kind != change.Subrepo {
 				return p.write(e)
 			}
@@ -318,12 +359,16 @@ func (t *tx) baseEdits(m *worktree.Manifest, plan []worktree.Action) (edits []wo
 	if err != nil {
 		return nil, err
 	}
+	cone, err := t.r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	for i := range plan {
 		e, ok, err := tree.Get(plan[i].Path)
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
+		if !ok || !inCone(cone, &e) {
 			edits = append(edits, worktree.Edit{Path: plan[i].Path, Delete: true})
 		} else if was, _, err := m.Lookup(e.Path); err != nil || was.Hash != diskHash(e.Hash) || was.Exec != unseen(&e).Exec || was.Kind != unseen(&e).Kind {
 			edits = append(edits, worktree.Edit{Path: e.Path, Entry: unseen(&e)})

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
+	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/sync"
 	"github.com/oxy-vcs/oxy/internal/vfs"
@@ -19,6 +21,7 @@ type CloneResult struct {
 	Bookmark string // the current one
 	State    StateRef
 	Written  int // working files
+	Promised int // contents that a partial clone left out
 }
 
 // Clone makes a repository in dir of one elsewhere: all its bookmarks and tags, and the working files of the bookmark that people
@@ -27,6 +30,15 @@ type CloneResult struct {
 func Clone(ctx context.Context, address, dir string, opt Options, how SyncOptions) (*Repo, *CloneResult, error) {
 	a, err := parseAddress(address)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkPartial(a, how.Path); err != nil {
+		return nil, nil, err
+	}
+	if len(how.Sparse) == 0 {
+		how.Sparse = how.Path
+	}
+	if _, err := coneOf(how.Sparse); err != nil {
 		return nil, nil, err
 	}
 	from := a.Path
@@ -40,6 +52,12 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 		return nil, nil, err
 	}
 	fresh := false
+	if begun != nil {
+		if before, err := begun.partialOf(Origin); err != nil || !slices.Equal(before, how.Path) {
+			return nil, nil, errors.Join(err, begun.Close(), &Error{Text: safepath.Quote(dir) + " has a clone that was cut off, and was to have other directories",
+				Next: "Go on with the same --path, or name another directory.", Err: fs.ErrExist})
+		}
+	}
 	if begun == nil {
 		if fresh, err = emptyPlace(opt.FS, dir); err != nil {
 			return nil, nil, err
@@ -56,7 +74,7 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 	if err != nil {
 		return nil, nil, errors.Join(err, closeIf(begun))
 	}
-	if a.Scheme == sync.Path && begun == nil {
+	if a.Scheme == sync.Path && begun == nil && len(how.Path) == 0 {
 		r, res, err := cloneHere(ctx, l, from, dir, opt, how, refs)
 		if err == nil {
 			return r, res, nil
@@ -167,6 +185,9 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		if err := r.AddRemote(Origin, address, how.Dir); err != nil {
 			return nil, err
 		}
+		if err := r.setPartial(Origin, how.Path); err != nil {
+			return nil, err
+		}
 		if err := r.beginUnfinished(unfinishedClone, sync.Hidden(address)); err != nil {
 			return nil, err
 		}
@@ -194,6 +215,16 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		return res, nil
 	}
 	res.Bookmark = name
+	// While no file is written yet, the list can only say too much.
+	if len(how.Sparse) > 0 {
+		cone, err := coneOf(how.Sparse)
+		if err == nil {
+			err = r.putCone(cone)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	_, err = transact(r, func(t *tx) (struct{}, error) {
 		n, ok := tracked(t.view, Origin+"/"+name)
 		if !ok {
@@ -220,6 +251,11 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		r.finish(unfinishedClone)
 		return struct{}{}, nil
 	})
+	if err == nil && len(how.Path) > 0 {
+		var left []change.Hash
+		left, err = r.allLacking()
+		res.Promised = len(left)
+	}
 	return res, err
 }
 

@@ -232,7 +232,78 @@ var commands = []command{
 		_, err := r.Split(ctx, "main", SplitOptions{Paths: []string{"d"}, Messages: [2]string{"d", "the rest"}})
 		return err
 	}},
+	{name: "sparse set", from: settled, prepare: withNew, run: sparse((*Repo).SetSparse, "d/sub")},
+	{name: "sparse add", from: settled, prepare: withSparse, run: func(ctx context.Context, r *Repo) error {
+		return sparse((*Repo).AddSparse, "e")(ctx, r)
+	}},
+	{name: "sparse remove", from: settled, prepare: withSparse, run: func(ctx context.Context, r *Repo) error {
+		if s, err := r.Sparse(); err != nil || s == nil || len(s.Dirs) == 0 { // done by one that a fault cut off
+			return errors.Join(err, sparse((*Repo).SetSparse)(ctx, r))
+		}
+		return sparse((*Repo).RemoveSparse, "d/sub")(ctx, r)
+	}},
+	{name: "sparse off", from: settled, prepare: withSparse, run: func(ctx context.Context, r *Repo) error {
+		_, err := r.EndSparse(ctx)
+		return err
+	}},
+	{name: "commit in a sparse working copy", from: settled, prepare: func(t testing.TB, w *world) {
+		withSparse(t, w)
+		put(t, w.mem, "a", "mine\n")
+		put(t, w.mem, "d/sub/c", "mine too\n")
+	}, run: commitAll},
+	{name: "checkout in a sparse working copy", from: settled, prepare: withSparse, run: checkout("v1")},
+	{name: "merge in a sparse working copy", from: parted, run: mergeSide, prepare: withSparse},
+	{name: "bringing what was left out", from: partly, late: true, run: func(ctx context.Context, r *Repo) error {
+		all, err := r.allLacking()
+		if err != nil {
+			return err
+		}
+		return r.bringContents(ctx, all, nil)
+	}},
+	{name: "sparse add of what was left out", from: partly, late: true, run: sparse((*Repo).AddSparse, "d")},
 	{name: "config", from: settled, run: func(_ context.Context, r *Repo) error { return r.ConfigSet("user.name", "Grace", false) }},
+}
+
+// partly is a partial clone of settled, with all but one directory. A picture and its earlier forms are left out.
+func partly(t testing.TB) *world {
+	w := settled(t)
+	put(t, w.mem, "d/bin", binary5000+"altered")
+	put(t, w.mem, "e/x", "x\n")
+	w.commit(t, "fourth")
+	check(t, w.mem.Rename(memRoot, "/origin"))
+	r, res, err := Clone(context.Background(), "/origin", memRoot, memOptions(w.mem), SyncOptions{Dir: "/", Path: []string{"e"}})
+	check(t, err)
+	if res.Promised != 2 {
+		t.Fatalf("%d are left out", res.Promised)
+	}
+	check(t, r.Close())
+	out := &world{mem: w.mem}
+	syncFiles(t, w.mem)
+	return out
+}
+
+// withSparse has one directory in another, the files above it, and not the directory beside.
+func withSparse(t testing.TB, w *world) {
+	put(t, w.mem, "e/new", lines(0, 9))
+	put(t, w.mem, "e/f/x", "x\n")
+	put(t, w.mem, "d/sub/c", lines(2, 9))
+	w.commit(t, "beside")
+	w.with(t, func(r *Repo) error { return sparse((*Repo).SetSparse, "d/sub")(context.Background(), r) })
+}
+
+func withNew(t testing.TB, w *world) {
+	put(t, w.mem, "new", "unrecorded\n")
+	put(t, w.mem, "e/new", "unrecorded\n")
+	put(t, w.mem, "e/f/x", "x\n")
+	w.commit(t, "beside")
+	put(t, w.mem, "e/mine", "unrecorded\n")
+}
+
+func sparse(set func(*Repo, context.Context, []string) (*SparseResult, error), dirs ...string) func(context.Context, *Repo) error {
+	return func(ctx context.Context, r *Repo) error {
+		_, err := set(r, ctx, dirs)
+		return err
+	}
 }
 
 // parted is settled with bookmarks of others: one edits what the current one edits, one moves a directory.

@@ -38,7 +38,7 @@ func (r *Repo) content(dst []byte, e *state.Entry) ([]byte, error) {
 // writeContent writes a file's content; a large one passes through piece by piece.
 func (r *Repo) writeContent(w io.Writer, e *state.Entry) error {
 	if e.Kind != change.Text && e.Size > inlineBelow {
-		return r.store.WriteBlob(w, e.Hash)
+		return r.lacking(e.Hash, r.store.WriteBlob(w, e.Hash))
 	}
 	b, err := r.content(nil, e)
 	if err != nil {
@@ -73,7 +73,8 @@ func (r *Repo) text(dst []byte, n, ord uint32, hash change.Hash) ([]byte, error)
 	if c.offsets != nil && f.Size < inlineBelow {
 		return append(dst, c.texts[c.offsets[ord]:c.offsets[ord]+int(f.Size)]...), nil
 	}
-	return r.store.Blob(dst, f.Content)
+	out, err := r.store.Blob(dst, f.Content)
+	return out, r.lacking(f.Content, err)
 }
 
 // body is what a change did, with the texts that came in its frame.

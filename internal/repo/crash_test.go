@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/oxy-vcs/oxy/internal/vfs"
+	"github.com/oxy-vcs/oxy/internal/worktree"
 )
 
 var errCut = errors.New("the power is cut")
@@ -112,6 +113,7 @@ func (w *world) goOn(t *testing.T, found *vfs.Mem) {
 func (w *world) recordable(t *testing.T, mem *vfs.Mem, s StateRef) map[string]string {
 	t.Helper()
 	now := memDisk(t, mem)
+	with(t, mem, func(r *Repo) error { return withOutside(t, r, s, now) })
 	if _, ignored := now[".oxyignore"]; ignored {
 		r, err := Open(memRoot, memOptions(mem))
 		check(t, err)
@@ -121,6 +123,33 @@ func (w *world) recordable(t *testing.T, mem *vfs.Mem, s StateRef) map[string]st
 		check(t, r.Close())
 	}
 	return now
+}
+
+// withOutside makes of what is on disk what a record of it holds: where the working copy is sparse, all outside of it is what
+// it was before.
+func withOutside(t *testing.T, r *Repo, s StateRef, now map[string]string) error {
+	t.Helper()
+	cone, err := r.workingCone()
+	if err != nil || cone == nil {
+		return err
+	}
+	before, err := r.stateBefore(s.Num)
+	if err != nil {
+		return err
+	}
+	for path := range now {
+		if !cone.Holds(path, worktree.File) {
+			delete(now, path)
+		}
+	}
+	if before.Num != NoState {
+		for path, content := range stored(t, r, before) {
+			if !cone.Holds(path, worktree.File) {
+				now[path] = content
+			}
+		}
+	}
+	return nil
 }
 
 // A script of commands, one after the other, with a cut after each: derived files of several commands are in all stages

@@ -134,10 +134,17 @@ func (r *Repo) diffFrom(ctx context.Context, a StateRef, paths []string) (*DiffS
 	if err != nil {
 		return nil, err
 	}
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	// What the disk has at each path that may differ: nothing, or a side.
 	disk := map[string]*Side{}
 	err = state.Diff(from, tip, func(old, new *state.Entry) error {
 		p := pathOf(old, new)
+		if old != nil && !inCone(cone, old) || new != nil && !inCone(cone, new) {
+			return nil // the working copy says nothing of it
+		}
 		if !within(p, paths) && len(paths) > 0 {
 			return nil
 		}

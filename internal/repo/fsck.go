@@ -29,6 +29,7 @@ type FsckResult struct {
 	States   uint64
 	Changes  uint64
 	Trees    uint64 // of bookmarks, tags and the working copy, made again from changes
+	Promised uint64 // contents that a partial clone has not, and was promised
 	Files    uint64 // texts put together from their lines
 	Problems []Problem
 	More     uint64 // problems beyond those listed
@@ -90,10 +91,17 @@ func (c *checker) run(o FsckOptions) error {
 	if o.Quick {
 		return c.log(o)
 	}
+	v, err := c.r.view()
+	if err == nil {
+		c.promised, err = c.r.promisesOf(v)
+	}
+	if err != nil {
+		c.find(finding{Problem{Text: err.Error()}, -1, -1})
+	}
 	// Making a tree again is for one core, and needs nothing of the rest.
 	trees := make(chan error, 1)
 	go func() { trees <- c.trees() }()
-	err := c.log(o)
+	err = c.log(o)
 	for _, step := range []func() error{c.changes, c.covered, c.states, c.ops, c.signatures} {
 		if err == nil {
 			err = step()
@@ -113,7 +121,10 @@ type checker struct {
 	bad    map[change.Hash]bool // contents that cannot be had; only read once the log was gone through
 	beside []uint64             // what changes name beside their dependencies: number named and number, of 32 bits each; guarded by mu
 
-	mu    sync.Mutex // guards res and found
+	promised promises
+
+	mu    sync.Mutex               // guards res, found and lacks
+	lacks map[change.Hash]struct{} // promised contents that are not here: two files may have the same
 	res   FsckResult
 	found []finding
 }

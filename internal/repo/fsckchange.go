@@ -185,6 +185,14 @@ func (c *checker) files(files []change.File, texts []byte, p *Problem) error {
 func (c *checker) content(f *change.File) error {
 	size, ok := c.r.store.BlobSize(f.Content)
 	switch {
+	case !ok && c.promised.has(f.Content):
+		c.mu.Lock()
+		if c.lacks == nil {
+			c.lacks = map[change.Hash]struct{}{}
+		}
+		c.lacks[f.Content] = struct{}{}
+		c.res.Promised = uint64(len(c.lacks))
+		c.mu.Unlock()
 	case !ok:
 		return fmt.Errorf("content %s is missing", f.Content)
 	case c.bad[f.Content] || size < 0: // so damaged that even its length is lost

@@ -109,10 +109,15 @@ func (r *Repo) renewManifest() error {
 
 // manifest reads what was last seen in the working copy.
 func (c *checker) manifest() {
+	cone, err := c.r.workingCone()
+	if err != nil {
+		c.find(finding{Problem{Text: err.Error(), File: sparseFile, Derived: true, Mend: mendSparse, Names: &Names{Here: true}}, -1, -1})
+		return
+	}
 	m, err := worktree.Load(c.r.fs, c.r.manifestDir())
 	if err == nil {
 		if base, id := m.Base(); base < c.r.store.NumStates() {
-			if st, stErr := c.r.store.State(base); stErr == nil && st.ID != id {
+			if st, stErr := c.r.store.State(base); stErr == nil && cone.BaseID(st.ID) != id {
 				err = errors.New("it speaks of another state than the one that it names")
 			}
 		}

@@ -147,17 +147,8 @@ func (f *fuse) shape(x *fused) error {
 			if err := f.load(x); err != nil {
 				return err
 			}
-			text, err := f.r.show(nil, x.id, x.weave, f.h)
-			if err != nil {
-				return fmt.Errorf("read %q: %w", e.Path, err)
-			}
-			x.kinds &^= state.DisputedText
-			if len(x.weave.w.Open()) > 0 {
-				x.kinds |= state.DisputedText
-			}
-			e.Size, e.Hash = uint64(len(text)), hashOf(text)
-			if x.text = text; text == nil {
-				x.text = []byte{}
+			if err := f.shapeText(x); err != nil {
+				return err
 			}
 		}
 	}
@@ -165,6 +156,34 @@ func (f *fuse) shape(x *fused) error {
 		x.kinds &^= state.DisputedText
 	}
 	return f.keepWeave(x)
+}
+
+// shapeText finds a file's text. One that shows all of what its adding brought, and nothing else, need not be read: the adding tells the hash.
+func (f *fuse) shapeText(x *fused) error {
+	e, w := &x.entry, x.weave.w
+	x.kinds &^= state.DisputedText
+	if len(w.Sources) == 1 && len(w.Open()) == 0 && w.Size() == uint64(w.Sources[0].Size) && w.Sources[0].Change == x.id.Change && w.Sources[0].Ord == x.id.Ord {
+		born, err := f.born(x.id)
+		if err != nil {
+			return err
+		}
+		if born.Kind == change.Text {
+			e.Size, e.Hash = born.Size, born.Hash
+			return nil
+		}
+	}
+	text, err := f.r.show(nil, x.id, x.weave, f.h)
+	if err != nil {
+		return fmt.Errorf("read %q: %w", e.Path, err)
+	}
+	if len(w.Open()) > 0 {
+		x.kinds |= state.DisputedText
+	}
+	e.Size, e.Hash = uint64(len(text)), hashOf(text)
+	if x.text = text; text == nil {
+		x.text = []byte{}
+	}
+	return nil
 }
 
 // putWeave stores a weave: as what came beside what was there, or whole.

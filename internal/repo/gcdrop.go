@@ -220,7 +220,7 @@ func (r *Repo) keepKept(k *store.Keep, v *store.View, keep func(change.Hash)) er
 	for key, b := range v.Kept {
 		switch {
 		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded, key == keptForeign, key == keptLost:
-		case (key == keptGitRefs || key == keptCheckpoints) && len(b) == len(change.Hash{}):
+		case (key == keptGitRefs || key == keptCheckpoints || key == keptPromised) && len(b) == len(change.Hash{}):
 			keep(change.Hash(b))
 		case strings.HasPrefix(key, trackPrefix) && len(b) == 4 && binary.BigEndian.Uint32(b) < uint32(len(k.States)):
 			k.States[binary.BigEndian.Uint32(b)] = true
@@ -323,8 +323,12 @@ func (r *Repo) renumberManifest() error {
 	if err != nil {
 		return nil // it is made again when it is asked for
 	}
-	if _, id := m.Base(); id == base.ID {
-		m.SetBase(base.Num, base.ID)
+	cone, err := r.workingCone()
+	if err != nil {
+		return err
+	}
+	if _, id := m.Base(); id == cone.BaseID(base.ID) {
+		m.SetBase(base.Num, id)
 		r.manifest = m
 		r.saveManifest()
 		return nil

@@ -39,8 +39,12 @@ func unseen(e *state.Entry) worktree.Entry {
 // one of another state, as a crash between two steps leaves it, is brought to this one: the next scan then reads the
 // files that it is not sure of.
 func (r *Repo) loadManifest(base StateRef) (*worktree.Manifest, error) {
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	if r.manifest != nil {
-		if s, id := r.manifest.Base(); s == base.Num && id == base.ID {
+		if s, id := r.manifest.Base(); s == base.Num && id == cone.BaseID(base.ID) {
 			return r.manifest, nil
 		}
 	}
@@ -60,11 +64,11 @@ func (r *Repo) loadManifest(base StateRef) (*worktree.Manifest, error) {
 		r.manifest = m
 	}
 	s, id := m.Base()
-	if s == base.Num && id == base.ID {
+	if s == base.Num && id == cone.BaseID(base.ID) {
 		return m, nil
 	}
 	was, err := r.stateRef(s)
-	if err != nil || was.ID != id {
+	if err != nil || cone.BaseID(was.ID) != id {
 		return r.rebuildManifest(base)
 	}
 	if err := r.moveManifest(m, was, base); err != nil {
@@ -79,18 +83,22 @@ func (r *Repo) loadManifest(base StateRef) (*worktree.Manifest, error) {
 // moveManifest makes the manifest speak of another base: of what differs between the two it knows only what should
 // be there.
 func (r *Repo) moveManifest(m *worktree.Manifest, from, to StateRef) error {
-	edits, err := r.manifestEdits(from, to)
+	cone, err := r.workingCone()
+	if err != nil {
+		return err
+	}
+	edits, err := r.manifestEdits(cone, from, to)
 	if err != nil {
 		return err
 	}
 	if err := m.Update(edits); err != nil {
 		return err
 	}
-	m.SetBase(to.Num, to.ID)
+	m.SetBase(to.Num, cone.BaseID(to.ID))
 	return nil
 }
 
-func (r *Repo) manifestEdits(from, to StateRef) (edits []worktree.Edit, err error) {
+func (r *Repo) manifestEdits(cone *worktree.Cone, from, to StateRef) (edits []worktree.Edit, err error) {
 	a, err := r.tree(from.Num)
 	if err != nil {
 		return nil, err
@@ -101,8 +109,8 @@ func (r *Repo) manifestEdits(from, to StateRef) (edits []worktree.Edit, err erro
 	}
 	var gone, come []worktree.Edit
 	err = state.Diff(a, b, func(old, new *state.Entry) error {
-		if new == nil {
-			gone = append(gone, worktree.Edit{Path: old.Path, Delete: true})
+		if new == nil || !inCone(cone, new) {
+			gone = append(gone, worktree.Edit{Path: pathOf(old, new), Delete: true})
 		} else {
 			come = append(come, worktree.Edit{Path: new.Path, Entry: unseen(new)})
 		}
@@ -116,12 +124,16 @@ func (r *Repo) rebuildManifest(base StateRef) (*worktree.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	dir := r.manifestDir()
 	var walkErr error
-	m, err := worktree.Build(r.fs, dir, base.Num, base.ID, func(yield func(string, worktree.Entry) bool) {
+	m, err := worktree.Build(r.fs, dir, base.Num, cone.BaseID(base.ID), func(yield func(string, worktree.Entry) bool) {
 		stop := errors.New("stop")
 		walkErr = t.Walk("", func(e *state.Entry) error {
-			if !yield(e.Path, unseen(e)) {
+			if inCone(cone, e) && !yield(e.Path, unseen(e)) {
 				return stop
 			}
 			return nil

@@ -12,12 +12,21 @@ import (
 const mendTries = 3
 
 // mended runs fn, and again when what is stored of the trees turned out to be damaged: they are derived, so they are
-// begun anew, and whoever asked never hears of it. In a transaction only the whole of it is run again, as what it has
+// begun anew, and whoever asked never hears of it. What a partial clone has not yet is brought in the same way. In a transaction only the whole of it is run again, as what it has
 // read belongs to what it writes.
 func mended[T any](r *Repo, fn func() (T, error)) (T, error) {
+	brought := 0
 	for tries := 0; ; tries++ {
 		seen := r.renewals.Load()
 		res, err := fn()
+		if lack := (*lackingError)(nil); errors.As(err, &lack) && !r.writing {
+			if err = r.bring(err, brought); err != nil {
+				return res, err
+			}
+			brought++
+			tries--
+			continue
+		}
 		if !treesDamaged(err) || tries == mendTries || r.writing {
 			return res, err
 		}

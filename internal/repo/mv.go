@@ -34,6 +34,12 @@ func (t *tx) move(from, to string) error {
 	if err := safepath.Check(to); err != nil {
 		return &Error{Text: "cannot move to " + safepath.Quote(to) + ": " + err.Error(), Err: err}
 	}
+	if err := r.refusePartly(base, from, "mv"); err != nil {
+		return err
+	}
+	if err := r.refuseMoveOut(base, from, to); err != nil {
+		return err
+	}
 	if taken, err := r.exists(to); err != nil {
 		return fileError("move", err)
 	} else if taken {

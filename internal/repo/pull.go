@@ -22,6 +22,8 @@ type SyncOptions struct {
 	Force    bool      // of a push: lose what the other side has beyond
 	DryRun   bool      // say what would move, and move nothing
 	Messages io.Writer // where ssh may speak
+	Path     []string  // of a clone: leave out contents elsewhere than in these directories, and have only their working files
+	Sparse   []string  // of a clone: have the working files of these directories only; none: of all
 
 	pin *Pin // of a clone: where it shall stand
 }
@@ -209,6 +211,9 @@ func (f *fetching) count(got *received) {
 
 // ask sends a request that a pack answers, and takes what comes.
 func (f *fetching) ask(q *sync.Request) (got *received, err error) {
+	if q.Only, err = f.r.partialOf(f.l.name); err != nil {
+		return nil, err
+	}
 	err = f.l.Do(f.ctx, func(w *sync.Writer) error { return w.Request(q) }, func(in *sync.Reader) error {
 		if err := in.Reply(); err != nil {
 			return err
@@ -216,7 +221,7 @@ func (f *fetching) ask(q *sync.Request) (got *received, err error) {
 		f.r.opt.Progress.Begin("Receiving", 0, true)
 		defer f.r.opt.Progress.End()
 		in.Progress = f.r.opt.Progress.Add
-		got = &received{most: max(len(q.Wants), 1), dry: q.DryRun, before: func() error { return f.r.beginUnfinished(unfinishedFetch, "") }}
+		got = &received{most: max(len(q.Wants), 1), dry: q.DryRun, partial: len(q.Only) > 0, before: func() error { return f.r.beginUnfinished(unfinishedFetch, "") }}
 		err := f.r.receiveAlong(f.ctx, in, got)
 		if err != nil {
 			f.kept += got.came
@@ -262,6 +267,14 @@ type takenFrom struct {
 func (f *fetching) settle(updates []*sync.Update, from *takenFrom) error {
 	if f.dry {
 		return nil
+	}
+	// All at once what making the trees would find to be missing one by one.
+	lack, err := f.r.lacks(f.r.births(updates))
+	if err == nil && len(lack) > 0 {
+		err = f.r.bringContents(f.ctx, lack, nil)
+	}
+	if err != nil {
+		return err
 	}
 	for len(updates) > 0 {
 		// One that is told by another of them has to wait until that one stands.

@@ -33,6 +33,8 @@ type received struct {
 	total uint64   // of how many, as far as the sender said
 	share progress // told of that; nil: nobody
 
+	partial bool // contents may be left out, for later
+
 	along bool // what came whole stays although the rest may not come
 	kept  bool // some of it was kept so
 }
@@ -143,6 +145,9 @@ func (r *Repo) receiveSome(ctx context.Context, in *sync.Reader, res *received, 
 		if len(t.made) == 0 {
 			return more, err
 		}
+		if failed := t.promise(w.left); failed != nil {
+			return false, errors.Join(err, failed)
+		}
 		if (more || cut) && !res.kept && res.before != nil {
 			if failed := res.before(); failed != nil {
 				return false, errors.Join(err, failed)
@@ -179,12 +184,15 @@ func (t *tx) passedOver() error {
 
 // receiving puts changes that nobody vouches for.
 type receiving struct {
-	ctx  context.Context
-	t    *tx
-	got  map[change.Hash]uint64 // contents that came, and their sizes
-	jobs chan job
-	done gosync.WaitGroup
-	free chan []byte
+	ctx context.Context
+	t   *tx
+	got map[change.Hash]uint64 // contents that came, and their sizes
+	// Contents may be left out; left are those that were.
+	partial bool
+	left    []change.Hash
+	jobs    chan job
+	done    gosync.WaitGroup
+	free    chan []byte
 
 	mu  gosync.Mutex
 	err error
@@ -204,7 +212,7 @@ func newReceiving(ctx context.Context, t *tx, res *received) *receiving {
 	if res.texts == nil {
 		res.texts = map[change.Hash]uint64{}
 	}
-	w := &receiving{ctx: ctx, t: t, got: res.texts, jobs: make(chan job, n), free: make(chan []byte, 2*n)}
+	w := &receiving{ctx: ctx, t: t, got: res.texts, partial: res.partial, jobs: make(chan job, n), free: make(chan []byte, 2*n)}
 	for range n {
 		w.done.Go(func() {
 			p := t.Packer()
@@ -402,7 +410,7 @@ func (w *receiving) hand(f *change.File, from io.Reader) error {
 	return nil
 }
 
-// complete checks that every content that did not come along is there.
+// complete checks that every content that did not come along is there, or may be left out.
 func (w *receiving) complete(files []change.File) error {
 	for i := range files {
 		f := &files[i]
@@ -413,6 +421,10 @@ func (w *receiving) complete(files []change.File) error {
 		if !ok {
 			n, there := w.t.r.store.BlobSize(f.Content)
 			size, ok = uint64(n), there
+		}
+		if !ok && w.partial {
+			w.left = append(w.left, f.Content)
+			continue
 		}
 		if !ok || size != f.Size {
 			return fmt.Errorf("its content %s did not come along", f.Content)

@@ -40,6 +40,13 @@ func (t *tx) redo(ctx context.Context) (*OpInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	base, err := r.stateRef(baseOf(now))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.refuseOutsideOf(base, took.list, keptMovesOf(what.Kept[keptMoves])); err != nil {
+		return nil, err
+	}
 	var p *plan
 	var kept map[string]vfs.Stat
 	if len(took.list) > 0 {

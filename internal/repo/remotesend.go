@@ -20,6 +20,8 @@ type sending struct {
 	dry  bool // previews only
 	sent map[uint32]struct{}
 
+	leaving *leaving // which contents are left out; nil: none
+
 	share progress // told how far it is; nil: nobody
 	total int      // changes in all, for that
 }
@@ -28,8 +30,21 @@ func (r *Repo) newSending(ctx context.Context, out *sync.Writer, dry bool) *send
 	return &sending{ctx: ctx, r: r, out: out, dry: dry, sent: map[uint32]struct{}{}}
 }
 
+// newAnswer sends to who asked.
+func (r *Repo) newAnswer(ctx context.Context, out *sync.Writer, q *sync.Request) (*sending, error) {
+	s := r.newSending(ctx, out, q.DryRun)
+	var err error
+	s.leaving, err = r.newLeaving(q.Only)
+	return s, err
+}
+
 // changes sends changes, in an order in which what each depends on went before it or is at the other side.
 func (s *sending) changes(nums []uint32) error {
+	if s.leaving != nil && !s.dry {
+		if err := s.leaving.note(nums); err != nil {
+			return err
+		}
+	}
 	for _, n := range nums {
 		if _, ok := s.sent[n]; ok {
 			continue
@@ -65,10 +80,15 @@ func (s *sending) change(n uint32) error {
 	}
 	offsets := inlineOffsets(&rec, c.Files)
 	out := &sync.Change{ID: rec.ID, Meta: rec.Meta, Body: rec.Body, Unhashed: rec.Unhashed, Change: c}
+	if s.leaving != nil {
+		if out.Without, err = s.leaving.out(n); err != nil {
+			return err
+		}
+	}
 	return s.out.Change(out, func(w io.Writer, ord int) error {
 		f := &c.Files[ord]
 		if offsets == nil || f.Size >= inlineBelow {
-			return s.r.store.WriteBlob(w, f.Content)
+			return s.r.lacking(f.Content, s.r.store.WriteBlob(w, f.Content))
 		}
 		at := offsets[ord]
 		if at+int(f.Size) > len(rec.Texts) {

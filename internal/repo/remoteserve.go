@@ -109,10 +109,15 @@ func (s *Server) Handle(ctx context.Context, in *sync.Reader, out *sync.Writer) 
 		err = s.single(ctx, r, q, out)
 	case sync.Held:
 		err = s.held(ctx, r, q, out)
+	case sync.Bring:
+		err = s.bringAsked(ctx, r, q, out)
 	case sync.Push:
 		err = s.pushed(ctx, r, in, out)
 	default:
 		err = &sync.RefusedError{Text: fmt.Sprintf("there is no request %d", q.Verb)}
+	}
+	if lack := (*lackingError)(nil); errors.As(err, &lack) {
+		return &sync.RefusedError{Text: r.partialRefusal()}
 	}
 	return refusal(err)
 }
@@ -200,7 +205,10 @@ func (s *Server) fetch(ctx context.Context, r *Repo, q *sync.Request, out *sync.
 	if err := out.Reply(); err != nil {
 		return err
 	}
-	w := r.newSending(ctx, out, q.DryRun)
+	w, err := r.newAnswer(ctx, out, q)
+	if err != nil {
+		return err
+	}
 	var before []StateRef
 	for _, ref := range q.Wants {
 		state, err := r.wanted(v, ref)
@@ -350,7 +358,11 @@ func (s *Server) take(ctx context.Context, r *Repo, q *sync.Request, out *sync.W
 	if err := out.Total(len(along)); err != nil {
 		return err
 	}
-	if err := r.newSending(ctx, out, q.DryRun).changes(along); err != nil {
+	w, err := r.newAnswer(ctx, out, q)
+	if err != nil {
+		return err
+	}
+	if err := w.changes(along); err != nil {
 		return err
 	}
 	ref := q.Wants[0]
@@ -409,5 +421,9 @@ func (s *Server) single(ctx context.Context, r *Repo, q *sync.Request, out *sync
 	if err := out.Reply(); err != nil {
 		return err
 	}
-	return r.newSending(ctx, out, q.DryRun).changes(closure)
+	w, err := r.newAnswer(ctx, out, q)
+	if err != nil {
+		return err
+	}
+	return w.changes(closure)
 }

@@ -62,10 +62,18 @@ type Repo struct {
 	finder stateFinder
 
 	manifest *worktree.Manifest
+	coneMu   sync.Mutex // guards cone and coned
+	cone     *worktree.Cone
+	coned    bool // cone was read
 	settings *settings
-	signer   sign.Signer     // once it was opened
-	policy   *sign.Policy    // once it was read
-	signed   *lateSignatures // once they were read
+
+	promises   promises   // what promisesAs names; guarded by mu
+	promisesAs []byte     // the hash of the list
+	bringMu    sync.Mutex // held while contents are brought
+
+	signer sign.Signer     // once it was opened
+	policy *sign.Policy    // once it was read
+	signed *lateSignatures // once they were read
 
 	spares   spares
 	maxSteps int // maxSteps but in tests

@@ -95,6 +95,9 @@ func (t *tx) resolve(ctx context.Context, opt ResolveOptions) (*ResolveResult, e
 		if len(of) == 0 {
 			return nil, &Error{Text: "there is no conflict in " + safepath.Quote(path), Next: "See what is left to decide with: oxy conflicts", No: true}
 		}
+		if err := r.refuseOutside(base, path); err != nil {
+			return nil, err
+		}
 		if err := s.file(path, of); err != nil {
 			return nil, err
 		}

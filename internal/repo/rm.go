@@ -43,6 +43,9 @@ func (t *tx) remove(ctx context.Context, paths []string, force bool) ([]string, 
 		if err := r.refuseSubrepos(base, path, "removed"); err != nil {
 			return nil, err
 		}
+		if err := r.refusePartly(base, path, "rm"); err != nil {
+			return nil, err
+		}
 		tracked, err := r.trackedUnder(base, path)
 		if err != nil {
 			return nil, err

@@ -29,6 +29,10 @@ func (w *work) settle(next StateRef) {
 
 func (w *work) updateManifest(next StateRef) error {
 	r := w.t.r
+	cone, err := r.workingCone()
+	if err != nil {
+		return err
+	}
 	if w.opt.Amend {
 		// The manifest speaks of the state that was amended: what the two differ in is looked at again, save what
 		// was just read.
@@ -58,14 +62,14 @@ func (w *work) updateManifest(next StateRef) error {
 		return nil
 	}
 	for i := range w.recs {
-		if rec := &w.recs[i]; !rec.gone {
+		if rec := &w.recs[i]; !rec.gone && cone.Holds(rec.now.path, diskEntryKind(rec.now.kind)) {
 			edits = append(edits, worktree.Edit{Path: rec.now.path, Entry: w.seen(rec)})
 		}
 	}
 	if err := r.manifest.Update(edits); err != nil {
 		return err
 	}
-	r.manifest.SetBase(next.Num, next.ID)
+	r.manifest.SetBase(next.Num, cone.BaseID(next.ID))
 	return nil
 }
 
@@ -84,8 +88,13 @@ func (w *work) startManifest(next StateRef) <-chan freshManifest {
 		return out
 	}
 	r := w.t.r
+	cone, err := r.workingCone()
+	if err != nil {
+		out <- freshManifest{err: err}
+		return out
+	}
 	go func() {
-		m, err := worktree.Build(r.fs, r.manifestDir(), next.Num, next.ID, func(yield func(string, worktree.Entry) bool) {
+		m, err := worktree.Build(r.fs, r.manifestDir(), next.Num, cone.BaseID(next.ID), func(yield func(string, worktree.Entry) bool) {
 			for i := range w.recs {
 				if !yield(w.recs[i].now.path, w.seen(&w.recs[i])) {
 					return

@@ -77,6 +77,10 @@ func (r *Repo) subreposAt(s uint32, paths []string) (out []Subrepo, err error) {
 	if err != nil {
 		return nil, err
 	}
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	if paths = nonRoot(paths); len(paths) == 0 {
 		paths = []string{""}
 	}
@@ -84,6 +88,12 @@ func (r *Repo) subreposAt(s uint32, paths []string) (out []Subrepo, err error) {
 		n := len(out)
 		err := tree.Walk(p, func(e *state.Entry) error {
 			if e.Kind != change.Subrepo {
+				return nil
+			}
+			if !inCone(cone, e) {
+				if e.Path == p {
+					return outsideError(safepath.Quote(p), p+"/")
+				}
 				return nil
 			}
 			sub, err := r.subrepoOf(e)

@@ -50,8 +50,12 @@ func (r *Repo) pinsBetween(from, to StateRef) (out []follow, err error) {
 	if err != nil {
 		return nil, err
 	}
+	cone, err := r.workingCone()
+	if err != nil {
+		return nil, err
+	}
 	err = state.Diff(a, b, func(old, new *state.Entry) error {
-		if new == nil || new.Kind != change.Subrepo {
+		if new == nil || new.Kind != change.Subrepo || !inCone(cone, new) {
 			return nil
 		}
 		f := follow{}

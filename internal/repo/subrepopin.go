@@ -9,6 +9,7 @@ import (
 	"github.com/oxy-vcs/oxy/internal/diff"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
+	"github.com/oxy-vcs/oxy/internal/worktree"
 )
 
 // pinEdit is what a path's subrepo shall be: a pin, or none.
@@ -114,6 +115,11 @@ func (r *Repo) isFree(base StateRef, at string) error {
 	tracked, err := mended(r, func() ([]string, error) { return r.trackedUnder(base, at) })
 	if err != nil {
 		return err
+	}
+	if cone, err := r.workingCone(); err != nil {
+		return err
+	} else if !cone.Holds(at, worktree.Subrepo) {
+		return outsideError(safepath.Quote(at), at+"/")
 	}
 	if len(tracked) > 0 {
 		return &Error{Text: fmt.Sprintf("%s is recorded already", safepath.Quote(tracked[0])), Next: "Choose another place: oxy subrepo add ADDRESS PATH"}

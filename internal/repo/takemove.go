@@ -15,6 +15,9 @@ func (s *resolving) moves() (out []move, err error) {
 		if o.to == "" || o.dead {
 			continue
 		}
+		if err := s.r.refuseMoveOut(s.base, o.path, o.to); err != nil {
+			return nil, err
+		}
 		if taken, err := s.r.exists(o.to); err != nil {
 			return nil, fileError("move", err)
 		} else if taken {

@@ -78,6 +78,7 @@ func (r *Repo) begin() (*tx, error) {
 		err = errors.Join(err, r.manifest.Close())
 		r.manifest = nil
 	}
+	r.forgetCone() // another process may have set it meanwhile
 	v, viewErr := r.store.View()
 	if err = errors.Join(err, viewErr); err != nil {
 		return nil, errors.Join(storeError(err), t.Abort())

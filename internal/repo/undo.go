@@ -109,6 +109,9 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.refuseOutsideOf(from, list, keptMovesOf(what.Kept[keptMoves])); err != nil {
+		return nil, err
+	}
 	if err := t.moveBack(keptMovesOf(what.Kept[keptMoves])); err != nil {
 		return nil, err
 	}

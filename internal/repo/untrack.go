@@ -36,6 +36,9 @@ func (t *tx) untrack(ctx context.Context, paths []string) ([]string, error) {
 	global := ignore.NewStack(rules...)
 	var files []string
 	for _, path := range paths {
+		if err := r.refusePartly(base, path, "untrack"); err != nil {
+			return nil, err
+		}
 		tracked, err := r.trackedUnder(base, path)
 		if err != nil {
 			return nil, err

@@ -172,8 +172,15 @@ func (w *work) classify(diffs []difference, untracked []string) error {
 		if err != nil {
 			return err
 		}
+		cone, err := w.t.r.workingCone()
+		if err != nil {
+			return err
+		}
 		err = state.Diff(w.tree, tip, func(old, new *state.Entry) error {
 			path := pathOf(old, new)
+			if old != nil && !inCone(cone, old) || new != nil && !inCone(cone, new) {
+				return outsideError("the change that is amended has "+safepath.Quote(path)+", which", path)
+			}
 			if _, known := there[path]; !known {
 				there[path] = new != nil
 			}

@@ -52,6 +52,9 @@ func (r *Repo) scan(ctx context.Context, base StateRef, opt worktree.Options) (*
 		return nil, err
 	}
 	defer root.Close()
+	if opt.Cone, err = r.workingCone(); err != nil {
+		return nil, err
+	}
 	opt.Excludes = r.excludes()
 	done := r.opt.Timings.Phase("scan")
 	res, err := worktree.Scan(ctx, root, m, opt)
@@ -83,7 +86,10 @@ func (r *Repo) status(ctx context.Context, opt StatusOptions) (*Status, error) {
 		return nil, err
 	}
 	defer r.saveManifest()
-	s := &Status{Bookmark: v.Current, Base: base, Empty: r.store.NumChanges() == 0, Untracked: res.Untracked, Ignored: res.Ignored, Nested: res.Nested, Special: res.Special, Problems: res.Errors}
+	s := &Status{Bookmark: v.Current, Base: base, Empty: r.store.NumChanges() == 0, Untracked: res.Untracked, Ignored: res.Ignored, Nested: res.Nested, Special: res.Special, Outside: res.Outside, Problems: res.Errors}
+	if s.Sparse, err = r.Sparse(); err != nil {
+		return nil, err
+	}
 	p, err := r.loadPending()
 	if err != nil {
 		return nil, err
@@ -319,6 +325,9 @@ func (r *Repo) exists(path string) (bool, error) {
 func (r *Repo) checkNamed(base StateRef, paths []string) error {
 	for _, p := range paths {
 		if err := r.notInside(base, p); err != nil {
+			return err
+		}
+		if err := r.refuseOutside(base, p); err != nil {
 			return err
 		}
 		if there, err := r.exists(p); err != nil {

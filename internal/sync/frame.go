@@ -88,6 +88,9 @@ const (
 	kindIDs     frameKind = 'I' // with data
 	kindAnswer  frameKind = 'A'
 	kindMarks   frameKind = 'M' // with data
+	kindOnly    frameKind = 'O'
+	kindHash    frameKind = 'X'
+	kindContent frameKind = 'K' // with data
 	kindTotal   frameKind = 'T' // for show
 )
 

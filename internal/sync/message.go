@@ -23,6 +23,7 @@ const (
 	Push   Verb = 5 // takes changes and moves names
 	Single Verb = 6 // one change with what it builds on
 	Held   Verb = 7 // which of some changes are there, named or not
+	Bring  Verb = 8 // contents by their hashes: what was left out of changes before
 )
 
 // String is the verb as logs and figures name it.
@@ -42,6 +43,8 @@ func (v Verb) String() string {
 		return "single"
 	case Held:
 		return "held"
+	case Bring:
+		return "bring"
 	}
 	return "none"
 }
@@ -79,13 +82,15 @@ func readRef(payload []byte) (Ref, error) {
 // Request is what is asked. Which fields count depends on the verb.
 type Request struct {
 	Verb   Verb
-	Wants  []Ref       // Fetch: names; Ranges and Take: one
-	Haves  [][32]byte  // Fetch, Single: ids of states
-	Ranges []Range     // Ranges
-	IDs    []change.ID // Take: all that the asker's set lacks of the name's; Held: those asked for
-	Lacks  []bool      // Take: of IDs, which the asker lacks altogether and takes
-	Prefix string      // Single: hex digits of an id
-	DryRun bool        // tell only what would come
+	Wants  []Ref         // Fetch: names; Ranges and Take: one
+	Haves  [][32]byte    // Fetch, Single: ids of states
+	Ranges []Range       // Ranges
+	IDs    []change.ID   // Take: all that the asker's set lacks of the name's; Held: those asked for
+	Lacks  []bool        // Take: of IDs, which the asker lacks altogether and takes
+	Prefix string        // Single: hex digits of an id
+	Only   []string      // Fetch, Take, Single: directories; contents of what lies elsewhere may be left out. None: no content may
+	Hashes []change.Hash // Bring
+	DryRun bool          // tell only what would come
 }
 
 // StateSet is a set of ids of states, as a request has them in a list.
@@ -101,7 +106,12 @@ func StateSet(states [][32]byte) map[[32]byte]bool {
 const (
 	maxWants = 1 << 20 // names
 	maxHaves = 1 << 16
+	maxOnly  = 10_000  // directories: as many as a sparse working copy has
+	maxBring = 1 << 16 // contents at a time
 )
+
+// MaxBring is how many contents a request may ask for.
+const MaxBring = maxBring
 
 // Request sends a request; a push goes on with a pack.
 func (w *Writer) Request(q *Request) error {
@@ -127,6 +137,20 @@ func (w *Writer) Request(q *Request) error {
 			b = append(b, h[:]...)
 		}
 		if err := w.frame(kindHave, b); err != nil {
+			return err
+		}
+	}
+	for _, dir := range q.Only {
+		if err := w.frame(kindOnly, appendText(nil, dir)); err != nil {
+			return err
+		}
+	}
+	for hashes := q.Hashes; len(hashes) > 0; hashes = hashes[min(len(hashes), atOnce):] {
+		var b []byte
+		for _, h := range hashes[:min(len(hashes), atOnce)] {
+			b = append(b, h[:]...)
+		}
+		if err := w.frame(kindHash, b); err != nil {
 			return err
 		}
 	}
@@ -212,6 +236,22 @@ func (r *Reader) requestPart(q *Request, kind frameKind, payload []byte) error {
 			return malformed("too many states")
 		}
 		return f.end("a list of states")
+	case kindOnly:
+		f := fields{b: payload}
+		q.Only = append(q.Only, f.text(safepath.MaxPath))
+		if len(q.Only) > maxOnly {
+			return malformed("too many directories")
+		}
+		return f.end("a directory")
+	case kindHash:
+		f := fields{b: payload}
+		for len(f.b) > 0 {
+			q.Hashes = append(q.Hashes, f.id())
+		}
+		if len(q.Hashes) > maxBring {
+			return malformed("too many contents")
+		}
+		return f.end("a list of contents")
 	case kindRanges:
 		var err error
 		q.Ranges, err = r.ranges(payload)

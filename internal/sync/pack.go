@@ -44,6 +44,8 @@ type Change struct {
 	Body     []byte
 	Unhashed []byte
 	Change   *change.Change // decoded, with refs
+	// Without tells which contents are left out, by the ordinals of their files; nil: none. Small ones go along all the same.
+	Without func(ord int) bool
 }
 
 // Contents writes the content of file ord of a change.
@@ -67,7 +69,7 @@ func (w *Writer) Change(c *Change, contents Contents) error {
 		if n%8 == 0 {
 			present = append(present, 0)
 		}
-		if _, ok := w.pack.texts[f.Content]; !ok || f.Size < small {
+		if _, ok := w.pack.texts[f.Content]; f.Size < small || !ok && (c.Without == nil || !c.Without(i)) {
 			w.pack.texts[f.Content] = struct{}{}
 			present[n/8] |= 1 << (n % 8)
 			size += int64(f.Size)

@@ -46,6 +46,7 @@ type Result struct {
 	Ignored   []string // with Options.Ignored; directories as "dir/"
 	Nested    []string // directories that are repositories of their own, as "dir/"
 	Subrepos  []string // tracked subrepos: there, or not. What is in one is not looked at
+	Outside   []string // directories outside of the cone that hold something which is not ignored, as "dir/"
 	Special   []string // sockets, devices and pipes
 	Errors    []error  // each a *PathError: what could not be looked at
 	Files     int      // how many tracked files were looked at
@@ -61,6 +62,7 @@ func (r *Result) add(o *Result) {
 	r.Ignored = append(r.Ignored, o.Ignored...)
 	r.Nested = append(r.Nested, o.Nested...)
 	r.Subrepos = append(r.Subrepos, o.Subrepos...)
+	r.Outside = append(r.Outside, o.Outside...)
 	r.Special = append(r.Special, o.Special...)
 	r.Errors = append(r.Errors, o.Errors...)
 	r.Files += o.Files
@@ -69,7 +71,7 @@ func (r *Result) add(o *Result) {
 
 func (r *Result) sort() {
 	slices.SortFunc(r.Changed, func(a, b Item) int { return strings.Compare(a.Path, b.Path) })
-	for _, list := range [][]string{r.Untracked, r.Ignored, r.Nested, r.Subrepos, r.Special} {
+	for _, list := range [][]string{r.Untracked, r.Ignored, r.Nested, r.Subrepos, r.Outside, r.Special} {
 		slices.Sort(list)
 	}
 	slices.SortFunc(r.Errors, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })

@@ -24,6 +24,8 @@ type Options struct {
 	// Paths restrict the scan to these files and directories, from the root with slashes. Empty means all.
 	Paths []string
 	Hints Hints
+	// Cone is what a sparse working copy has, which the manifest is of too; nil for all of the tree.
+	Cone *Cone
 }
 
 // Hints are what a watcher of the file system reported.
@@ -138,6 +140,7 @@ type task struct {
 	place   *place
 	ref     dirRef // if tracked
 	tracked bool
+	outside bool // of the cone
 	only    *selection
 }
 
@@ -170,6 +173,8 @@ func (w *worker) walk(t task) {
 	switch {
 	case w.stopped():
 		t.dir.Close()
+	case t.outside:
+		w.walkOutside(t)
 	case t.only != nil:
 		w.walkSome(t)
 	case t.tracked:

@@ -13,6 +13,7 @@ type kid struct {
 	name    string
 	ref     dirRef
 	tracked bool
+	outside bool // of the cone
 	only    *selection
 }
 
@@ -151,7 +152,7 @@ func (w *worker) compareNames(d vfs.Dir, p *place, kids []kid) (all []kid, other
 		enter, other := w.untracked(p, n.Name, kind)
 		others = others || other
 		if enter {
-			kids = append(kids, kid{name: n.Name})
+			kids = append(kids, kid{name: n.Name, outside: !w.enters(p, n.Name)})
 		}
 	}
 	return kids, others
@@ -202,7 +203,7 @@ func (w *worker) note(p *place, old *DirInfo, self *vfs.Stat, others bool) {
 func (w *worker) descend(d vfs.Dir, p *place, kids []kid) {
 	for i := range kids {
 		k := &kids[i]
-		next := task{place: &place{up: p, name: k.name, path: join(p.path, k.name)}, ref: k.ref, tracked: k.tracked, only: k.only}
+		next := task{place: &place{up: p, name: k.name, path: join(p.path, k.name)}, ref: k.ref, tracked: k.tracked, outside: k.outside, only: k.only}
 		var err error
 		next.dir, err = d.OpenDir(k.name)
 		if err != nil {

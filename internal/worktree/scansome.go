@@ -70,6 +70,7 @@ func (w *worker) some(t *task, name string) (k kid, enter bool) {
 			return k, false
 		}
 		enter, _ := w.untracked(p, name, vfs.KindDir)
+		k.outside = !w.enters(p, name)
 		return k, enter
 	}
 	if k.tracked {

@@ -14,7 +14,7 @@ func (w *worker) walkUntracked(t task) {
 		d.Close()
 		return
 	}
-	if w.opts.Collapse && t.only == nil {
+	if w.opts.Collapse && t.only == nil && w.opts.Cone.Within(p.path) {
 		if w.holdsFiles(d, p, true) {
 			w.found.Untracked = append(w.found.Untracked, owned(p.path, ""))
 		}
@@ -36,10 +36,26 @@ func (w *worker) walkUntracked(t task) {
 			continue
 		}
 		if enter, _ := w.untracked(p, n.Name, kind); enter {
-			kids = append(kids, kid{name: n.Name})
+			kids = append(kids, kid{name: n.Name, outside: !w.enters(p, n.Name)})
 		}
 	}
 	w.descend(d, p, kids)
+}
+
+// enters tells whether the working copy has anything of a directory in another.
+func (w *worker) enters(p *place, name string) bool {
+	return w.opts.Cone == nil || w.opts.Cone.Enters(join(p.path, name))
+}
+
+// walkOutside tells of a directory outside of the cone that it holds something, and nothing of what that is. One that cannot
+// be read may.
+func (w *worker) walkOutside(t task) {
+	ignored, errs := len(w.found.Ignored), len(w.found.Errors)
+	if w.holdsFiles(t.dir, t.place, false) || len(w.found.Errors) > errs {
+		w.found.Outside = append(w.found.Outside, owned(t.place.path, ""))
+	}
+	w.found.Ignored, w.found.Errors = w.found.Ignored[:ignored], w.found.Errors[:errs]
+	t.dir.Close()
 }
 
 var errTooDeep = errors.New("path is too long")
