@@ -85,8 +85,15 @@ func (r *Repo) newReach() *reach {
 
 // keptReach is a reach for many questions, for as long as changes are only added: it reads what one depends on once.
 func (r *Repo) keptReach() *reach {
+	h := &reach{id: r.idNow, deps: r.keptDeps()}
+	h.whole = newWholePasts(h.deps)
+	return h
+}
+
+// keptDeps is depsNow that reads what a change depends on once. It is for one goroutine.
+func (r *Repo) keptDeps() func(n uint32) []uint32 {
 	var kept [][]uint32
-	h := &reach{id: r.idNow, deps: func(n uint32) []uint32 {
+	return func(n uint32) []uint32 {
 		if n >= r.store.NumChanges() {
 			return r.depsNow(n)
 		}
@@ -97,9 +104,7 @@ func (r *Repo) keptReach() *reach {
 			kept[n] = append([]uint32{}, r.store.Deps(n)...) // these may lie in a file that is mapped for a while
 		}
 		return kept[n]
-	}}
-	h.whole = newWholePasts(h.deps)
-	return h
+	}
 }
 
 func (r *Repo) ownReach() *reach {
@@ -146,6 +151,9 @@ func (h *reach) Reaches(a, b uint32) bool {
 	}
 	if h.whole != nil {
 		return h.wholePast(a).has(b)
+	}
+	if slices.Contains(h.depsOf(a), b) {
+		return true
 	}
 	p := h.pasts[a]
 	if p == nil {

@@ -1,7 +1,6 @@
 package weave
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -9,28 +8,33 @@ import (
 
 // AddAll adds in place what several changes did, as Add does one after the other: the past of each must be there or come before it.
 // Where one meets nothing that it does not know of, it costs what lies in its gaps, and what all of them share is done once. A weave is
-// spoilt by a patch that does not fit (ErrMismatch).
-func (w *Weave) AddAll(ps []Patch, h History) error { return w.addAll(ps, h, spreadRuns, spreadHunks) }
+// spoilt by a patch that does not fit (ErrMismatch). Of patches none of which met what it does not know of, and none of which undoes another,
+// besides is true: ApplyBeside adds them to this very weave too.
+func (w *Weave) AddAll(ps []Patch, h History) (besides bool, err error) {
+	return w.addAll(ps, h, spreadRuns, spreadHunks)
+}
 
 // addAll is AddAll that spreads a weave of so many runs and more out for so many hunks and more.
-func (w *Weave) addAll(ps []Patch, h History, runs, hunks int) error {
+func (w *Weave) addAll(ps []Patch, h History, runs, hunks int) (besides bool, err error) {
+	besides = true
 	for len(ps) > 0 {
 		n := 0
 		if len(w.Runs) >= runs && hasHunks(ps, hunks) {
-			var err error
 			if n, err = w.addSome(ps, h); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if n == 0 {
 			n = 1
-			if err := w.insert(ps[0], h); err != nil {
-				return err
+			met, err := w.insert(ps[0], h)
+			if err != nil {
+				return false, err
 			}
+			besides = besides && !met && ps[0].Undoes == nil
 		}
 		ps = ps[n:]
 	}
-	return nil
+	return besides, nil
 }
 
 // addSome adds the first of some changes, as many as can be while the weave is spread: up to one that meets what it does not know of,
@@ -46,8 +50,8 @@ func (w *Weave) addSome(ps []Patch, h History) (n int, err error) {
 		if _, there := w.source(p.Change); there || err != nil || p.Undoes != nil || did.solves && len(w.open) > 0 {
 			break
 		}
-		// Chunks that grew to several times what they were are no short ones any more.
-		if hunks += len(p.Hunks); n > 0 && hunks > len(was.Runs) {
+		// Chunks that grew to many times what they were are no short ones any more.
+		if hunks += len(p.Hunks); n > 0 && hunks > mostGrown*len(was.Runs) {
 			break
 		}
 		a := applier{w: w, change: p.Change, h: h, known: map[uint32]bool{}}
@@ -56,10 +60,13 @@ func (w *Weave) addSome(ps []Patch, h History) (n int, err error) {
 			break
 		}
 		if !ok || !s.put(&applier{w: w, change: p.Change}, p.Hunks) {
-			// It may have been put in part. Those before it fitted, and do again.
+			// It may have been put in part. Those before it fitted, and do again, so this does not come to pass twice.
 			w.Runs, w.Tail, w.Sources, w.acts, w.odd = was.Runs, was.Tail, was.Sources, was.acts, was.odd
 			w.numbers, w.numbered = nil, 0
-			return w.putAgain(ps[:n])
+			if n == 0 {
+				return 0, nil
+			}
+			return w.addSome(ps[:n], h)
 		}
 		w.enter(p, did)
 		if n++; w.odd && !w.turnsOnlyItsOwn(*p) {
@@ -72,23 +79,8 @@ func (w *Weave) addSome(ps []Patch, h History) (n int, err error) {
 	return n, nil
 }
 
-// putAgain adds changes of which it is known that they fit.
-func (w *Weave) putAgain(ps []Patch) (int, error) {
-	if len(ps) == 0 {
-		return 0, nil
-	}
-	s := w.spreadOut()
-	for i := range ps {
-		did, err := ps[i].did()
-		if err != nil || !s.put(&applier{w: w, change: ps[i].Change}, ps[i].Hunks) {
-			return 0, fmt.Errorf("%w: change %d fitted before", ErrMismatch, ps[i].Change)
-		}
-		w.enter(&ps[i], did)
-	}
-	s.gather()
-	w.join()
-	return len(ps), nil
-}
+// mostGrown is up to how many hunks for each run that was there are put into a weave while it is spread.
+const mostGrown = 8
 
 // hasHunks tells whether some changes have so many hunks together: for fewer spreading out costs more than what they move.
 func hasHunks(ps []Patch, least int) bool {

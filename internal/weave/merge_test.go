@@ -188,8 +188,18 @@ func (r *replicas) arrive(s oracle.Set, rng *rand.Rand) {
 		w := New(r.h.patch(0).Source)
 		for ps := order; len(ps) > 0; {
 			n := 1 + rng.Intn(len(ps))
-			if err := w.addAll(ps[:n], r.h, runs, 1); err != nil {
+			before := w.Clone()
+			besides, err := w.addAll(ps[:n], r.h, runs, 1)
+			if err != nil {
 				r.t.Fatal(err)
+			}
+			for i := 0; besides && i < n; i++ {
+				if err := before.ApplyBeside(ps[i].Source, ps[i].Hunks); err != nil {
+					r.t.Fatal(err)
+				}
+			}
+			if besides {
+				sameRuns(r.t, before, w)
 			}
 			ps = ps[n:]
 		}
