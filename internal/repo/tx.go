@@ -41,6 +41,8 @@ type tx struct {
 	sign   Signing     // whether its changes are signed
 	hint   []byte      // where the trees were when it began; once the operation stands, the store forgets it
 
+	taken map[[32]byte]takenState // the states that were taken of a peer, by their ids
+
 	acknowledged bool
 }
 

@@ -20,7 +20,7 @@ func (w *Weave) addAll(ps []Patch, h History, runs, hunks int) (besides bool, er
 	for len(ps) > 0 {
 		n := 0
 		if len(w.Runs) >= runs && hasHunks(ps, hunks) {
-			if n, err = w.addSome(ps, h); err != nil {
+			if n, err = w.addSome(ps, h, mostGone); err != nil {
 				return false, err
 			}
 		}
@@ -38,20 +38,19 @@ func (w *Weave) addAll(ps []Patch, h History, runs, hunks int) (besides bool, er
 }
 
 // addSome adds the first of some changes, as many as can be while the weave is spread: up to one that meets what it does not know of,
-// or something else that stands otherwise than most do. None, and the weave as it was, if that is the first.
-func (w *Weave) addSome(ps []Patch, h History) (n int, err error) {
+// or something else that stands otherwise than most do, or until windows were most weaves long. None, and the weave as it was, if that is the first.
+func (w *Weave) addSome(ps []Patch, h History, most int) (n int, err error) {
 	w.Sources, w.acts = slices.Clip(w.Sources), slices.Clip(w.acts) // what comes is not put into what is there now
 	was := *w
 	s := w.spreadOut()
-	hunks := 0
 	for i := range ps {
 		p := &ps[i]
 		did, err := p.did()
 		if _, there := w.source(p.Change); there || err != nil || p.Undoes != nil || did.solves && len(w.open) > 0 {
 			break
 		}
-		// Chunks that grew to many times what they were are no short ones any more.
-		if hunks += len(p.Hunks); n > 0 && hunks > mostGrown*len(was.Runs) {
+		// Chunks that took in others, and what came, are no short ones any more.
+		if n > 0 && s.went > most*len(was.Runs) {
 			break
 		}
 		a := applier{w: w, change: p.Change, h: h, known: map[uint32]bool{}}
@@ -66,7 +65,7 @@ func (w *Weave) addSome(ps []Patch, h History) (n int, err error) {
 			if n == 0 {
 				return 0, nil
 			}
-			return w.addSome(ps[:n], h)
+			return w.addSome(ps[:n], h, most)
 		}
 		w.enter(p, did)
 		if n++; w.odd && !w.turnsOnlyItsOwn(*p) {
@@ -79,8 +78,8 @@ func (w *Weave) addSome(ps []Patch, h History) (n int, err error) {
 	return n, nil
 }
 
-// mostGrown is up to how many hunks for each run that was there are put into a weave while it is spread.
-const mostGrown = 8
+// mostGone is how many whole weaves the windows of hunks may be longer than short chunks before it is spread out anew.
+const mostGone = 8
 
 // hasHunks tells whether some changes have so many hunks together: for fewer spreading out costs more than what they move.
 func hasHunks(ps []Patch, least int) bool {

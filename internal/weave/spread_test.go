@@ -80,7 +80,7 @@ func TestSpread(t *testing.T) {
 		if err := fit.ApplyAll(bad[:3]); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := some.addSome(bad, inALine{}); n != 3 || err != nil {
+		if n, err := some.addSome(bad, inALine{}, 1<<20); n != 3 || err != nil {
 			t.Errorf("%d, %v", n, err)
 		}
 		sameRuns(t, some, fit)
