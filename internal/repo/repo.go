@@ -68,7 +68,8 @@ type Repo struct {
 	signed   *lateSignatures // once they were read
 
 	spares   spares
-	maxSteps int // maxSteps but in tests
+	maxSteps int  // maxSteps but in tests
+	straight bool // no trees are kept on the way to one: for a repository that is only a view of another, with trees of its own
 }
 
 // Open finds the repository whose working copy holds dir.

@@ -124,6 +124,9 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 		// Trees on the way bound what an older state costs next time. The first of them lie close together, so that states
 		// that part early on share the pages of what they have in common too.
 		n := min(len(steps), treesApart(tree.Root().Count), max(1, replayed))
+		if r.straight {
+			n = len(steps)
+		}
 		replayed += n
 		here := len(steps) - n
 		if tree, err = r.replay(tree, steps[here:], how); err != nil {
