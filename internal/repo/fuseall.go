@@ -71,7 +71,7 @@ const fewFiles = 8
 
 // eachFile calls fn for each of some files, on all cores: with a fuse that knows what this one does, and has a reach of its own.
 func (f *fuse) eachFile(files []*fused, fn func(f *fuse, x *fused) error) error {
-	cores := min(runtime.GOMAXPROCS(0), len(files)/fewFiles)
+	cores := max(f.r.cores, min(runtime.GOMAXPROCS(0), len(files)/fewFiles))
 	if cores < 2 || f.r.kept != nil || f.h.draftDeps != nil {
 		for _, x := range files {
 			if err := fn(f, x); err != nil {
