@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -264,16 +265,16 @@ func (r *Repo) worthKeeping(views []*store.View) ([]uint32, error) {
 		all = append(all, at{root.State, st.Pos})
 		files = max(files, root.Root.Count)
 	}
-	slices.SortFunc(all, func(a, b at) int { return int(int64(a.pos) - int64(b.pos)) })
-	apart := uint64(treesApart(files))
 	var keep []uint32
-	last := uint64(0)
+	spacing := r.newSpacing(uint64(treesApart(files)))
+	if len(all) > 0 {
+		spacing.main(slices.MaxFunc(all, func(a, b at) int { return cmp.Compare(a.pos, b.pos) }).state)
+	}
+	// A state's parent has a lower number.
+	slices.SortFunc(all, func(a, b at) int { return cmp.Compare(a.state, b.state) })
 	for _, a := range all {
-		if auto := a.pos-last >= apart; auto || named[a.state] {
+		if auto := spacing.falls(a.state, a.pos); auto || named[a.state] {
 			keep = append(keep, a.state)
-			if auto {
-				last = a.pos
-			}
 		}
 	}
 	return keep, nil
