@@ -28,10 +28,10 @@ func (c *checker) trees() error {
 	if err != nil {
 		return err
 	}
-	defer fresh.Close()
 	t := treeCheck{checker: c, view: v, again: c.r.withBlocks(fresh), seen: map[state.Ref]bool{}}
 	t.again.straight = true
 	t.logs = logSets{r: t.again}
+	defer func() { _ = t.again.blocks.Close() }()
 	if kept := c.stored(v); kept != nil {
 		defer kept.Close()
 		t.kept = c.r.withBlocks(kept)
@@ -114,6 +114,8 @@ type treeCheck struct {
 	again *Repo // makes them again
 	kept  *Repo // reads the stored ones; nil when there are none
 	logs  logSets
+	made  []uint32 // of again, in order
+	room  uint64   // bytes of that before it is cleared
 	seen  map[state.Ref]bool
 	texts []storedText
 }
@@ -162,8 +164,46 @@ func (t *treeCheck) checkAll(states []uint32) {
 			}
 			last = max(last, n)
 			t.check(s)
+			if err := t.tidy(s); err != nil {
+				t.find(finding{Problem{Text: fmt.Sprintf("the files of state %d cannot be made from its changes: %v", s, err)}, -1, int64(s)})
+			}
 		}
 	}
+}
+
+// What is made again is cleared of old trees at so many bytes, and at twice what is left then; these many of the last stay, for others to be
+// made from.
+const (
+	freshBytes = 96 << 20
+	freshTrees = 6
+)
+
+// tidy clears what was made again of what is hardly of use any more, after the tree of a state.
+func (t *treeCheck) tidy(s uint32) error {
+	t.r.store.Release() // what was read is in the system's memory still, but does not count as this process's
+	if t.kept != nil {
+		t.kept.blocks.Release()
+	}
+	b := t.again.blocks
+	if t.made = append(t.made, s); b.Size() < max(freshBytes, t.room) {
+		return nil
+	}
+	if len(t.made) > freshTrees {
+		t.made = slices.Delete(t.made, 0, len(t.made)-freshTrees)
+	}
+	var keep []uint32
+	for _, s := range t.made {
+		if _, ok, err := b.Root(s); ok && err == nil {
+			keep = append(keep, s)
+		}
+	}
+	next, err := b.Compact(keep, b.Generation()+1, nil)
+	if err != nil {
+		return err
+	}
+	_ = next.TakeMoved()
+	t.again.blocks, t.room = next, 2*next.Size()
+	return b.Close()
 }
 
 // stores tells whether there is a stored tree of a state, or something wrong with it.

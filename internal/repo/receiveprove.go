@@ -79,6 +79,9 @@ func (p *proving) finish(ctx context.Context) error {
 			return malformedUpdate(k.u, err)
 		}
 		apart = uint64(treesApart(tree.Root().Count))
+		p.t.writeAhead()
+		r.store.Release()
+		r.blocks.Release()
 	}
 	return nil
 }

@@ -154,7 +154,9 @@ func transact[T any](r *Repo, fn func(t *tx) (T, error)) (T, error) {
 func (r *Repo) dropUnacknowledged() {
 	r.blocksMu.Lock()
 	defer r.blocksMu.Unlock()
-	if r.blocks != nil && r.blocks.Pending() {
+	ahead := r.ahead
+	r.ahead = false
+	if r.blocks != nil && (ahead || r.blocks.Pending()) {
 		r.retired = append(r.retired, r.blocks) // others may still read from it
 		r.blocks = nil
 	}
@@ -192,9 +194,18 @@ func (t *tx) flushTrees() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.stale = false
+	r.stale, r.ahead = false, false
 	r.dropGenerations(b.Generation())
 	return h.Encode(), nil
+}
+
+// writeAhead writes what there is of trees, so that it does not pile up in memory until the operation stands. Nobody sees it before; if
+// it cannot be written now it may be then.
+func (t *tx) writeAhead() {
+	if b := t.r.blocks; b != nil && b.Pending() {
+		t.r.ahead = true
+		_, _ = b.Flush()
+	}
 }
 
 // compact writes a new generation with the trees that are worth keeping. pack, if not nil, packs the weaves in it.
