@@ -79,7 +79,7 @@ func (w *Weave) addSome(ps []Patch, h History, most int) (n int, err error) {
 }
 
 // mostGone is how many whole weaves the windows of hunks may be longer than short chunks before it is spread out anew.
-const mostGone = 8
+const mostGone = 40
 
 // hasHunks tells whether some changes have so many hunks together: for fewer spreading out costs more than what they move.
 func hasHunks(ps []Patch, least int) bool {
