@@ -130,16 +130,17 @@ func (r *Repo) updatesOf(ctx context.Context, v *store.View, refs []sync.Ref) ([
 		return nil, errors.New("its bookmarks moved meanwhile")
 	}
 	var out []*sync.Update
-	var before []StateRef
-	for _, ref := range refs {
+	tell := r.newTelling(nil, len(refs))
+	wants, err := tell.inOrder(refs, func(ref sync.Ref) (StateRef, error) { return r.wanted(v, ref) })
+	if err != nil {
+		return nil, err
+	}
+	for _, want := range wants {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		s, err := r.wanted(v, ref)
-		if err != nil {
-			return nil, err
-		}
-		by, ok, err := r.tellBy(s, nil, before)
+		ref, s := want.Ref, want.state
+		by, ok, err := tell.tell(s)
 		if err == nil && !ok {
 			by, err = r.fromNothing(s)
 		}
@@ -147,9 +148,7 @@ func (r *Repo) updatesOf(ctx context.Context, v *store.View, refs []sync.Ref) ([
 			return nil, err
 		}
 		out = append(out, r.updateOf(ref.Kind, ref.Name, s, by))
-		if len(before) == 0 {
-			before = append(before, s)
-		}
+		tell.did(s)
 	}
 	return out, nil
 }

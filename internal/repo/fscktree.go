@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,23 +23,20 @@ func (c *checker) trees() error {
 	if err != nil {
 		return nil // told before
 	}
-	// Never flushed: nobody but this check sees it.
-	fresh, err := state.OpenBlocks(c.r.fs, filepath.Join(c.r.dir, "trees"), state.Hint{Generation: 1})
+	// In memory: nobody but this check sees it.
+	fresh, err := state.OpenBlocks(nil, filepath.Join(c.r.dir, "trees"), state.Hint{Generation: 1})
 	if err != nil {
 		return err
 	}
-	defer fresh.Close()
 	t := treeCheck{checker: c, view: v, again: c.r.withBlocks(fresh), seen: map[state.Ref]bool{}}
+	t.again.straight = true
+	t.logs = logSets{r: t.again}
+	defer func() { _ = t.again.blocks.Close() }()
 	if kept := c.stored(v); kept != nil {
 		defer kept.Close()
 		t.kept = c.r.withBlocks(kept)
 	}
-	for _, s := range states {
-		if c.ctx.Err() != nil {
-			break
-		}
-		t.check(s)
-	}
+	t.checkAll(states)
 	if t.kept != nil {
 		t.sets()
 	}
@@ -115,6 +113,9 @@ type treeCheck struct {
 	view  *store.View
 	again *Repo // makes them again
 	kept  *Repo // reads the stored ones; nil when there are none
+	logs  logSets
+	made  []uint32 // of again, in order
+	room  uint64   // bytes of that before it is cleared
 	seen  map[state.Ref]bool
 	texts []storedText
 }
@@ -128,6 +129,103 @@ type storedText struct {
 func (t *treeCheck) derived(s uint32, paths []string, format string, args ...any) {
 	t.find(finding{Problem{Text: fmt.Sprintf(format, args...), File: "trees", Derived: true, Mend: mendTrees, Paths: paths,
 		Names: namesWhere(t.view, func(o uint32) bool { return o == s })}, -1, -1})
+}
+
+// namesAtOnce is for how many names sets of changes are held in memory.
+const namesAtOnce = 2048
+
+// checkAll checks the trees of named states, the shortest log first. One whose tree is not stored and all of whose changes another has
+// is not made: they fit on each other there, as in every set that has the past of each.
+func (t *treeCheck) checkAll(states []uint32) {
+	marked := map[uint32]bool{}
+	for _, s := range t.view.Bookmarks {
+		marked[s] = true
+	}
+	for some := range slices.Chunk(states, namesAtOnce) {
+		sets := make([]state.Set, len(some))
+		for i, s := range some {
+			if t.ctx.Err() != nil {
+				return
+			}
+			var err error
+			if sets[i], err = t.logs.of(s); err != nil {
+				sets[i] = state.Set{} // told with the states
+			}
+		}
+		// Some are made on the way all the same, and those of bookmarks: what went different ways since is made from them.
+		last, apart := uint64(0), max(uint64(treesApart(0)), sets[len(sets)-1].Len()/clonedShare)
+		for i, s := range some {
+			if t.ctx.Err() != nil {
+				return
+			}
+			n := sets[i].Len()
+			if n < last+apart && !marked[s] && !t.stores(s) && amongLater(sets[i], sets[i+1:]) {
+				continue
+			}
+			last = max(last, n)
+			t.check(s)
+			if err := t.tidy(s); err != nil {
+				t.find(finding{Problem{Text: fmt.Sprintf("the files of state %d cannot be made from its changes: %v", s, err)}, -1, int64(s)})
+			}
+		}
+	}
+}
+
+// What is made again is cleared of old trees at so many bytes, and at twice what is left then; these many of the last stay, for others to be
+// made from.
+const (
+	freshBytes = 96 << 20
+	freshTrees = 6
+)
+
+// tidy clears what was made again of what is hardly of use any more, after the tree of a state.
+func (t *treeCheck) tidy(s uint32) error {
+	t.r.store.Release() // what was read is in the system's memory still, but does not count as this process's
+	if t.kept != nil {
+		t.kept.blocks.Release()
+	}
+	b := t.again.blocks
+	if t.made = append(t.made, s); b.Size() < max(freshBytes, t.room) {
+		return nil
+	}
+	if len(t.made) > freshTrees {
+		t.made = slices.Delete(t.made, 0, len(t.made)-freshTrees)
+	}
+	var keep []uint32
+	for _, s := range t.made {
+		if _, ok, err := b.Root(s); ok && err == nil {
+			keep = append(keep, s)
+		}
+	}
+	next, err := b.Compact(keep, b.Generation()+1, nil)
+	if err != nil {
+		return err
+	}
+	_ = next.TakeMoved()
+	t.again.blocks, t.room = next, 2*next.Size()
+	return b.Close()
+}
+
+// stores tells whether there is a stored tree of a state, or something wrong with it.
+func (t *treeCheck) stores(s uint32) bool {
+	if t.kept == nil {
+		return false
+	}
+	_, ok, err := t.kept.blocks.Root(s)
+	return ok || err != nil
+}
+
+// amongLater tells whether one of some sets has all of one that is not empty.
+func amongLater(set state.Set, later []state.Set) bool {
+	if set.Empty() {
+		return false
+	}
+	for i := range later {
+		if set.Minus(later[i]).Empty() {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *treeCheck) check(s uint32) {
@@ -209,7 +307,7 @@ func (t *treeCheck) set(s uint32, root *state.StateRoot) {
 		t.derived(s, nil, "the set of state %d: %v", s, err)
 		return
 	}
-	again, err := t.again.setOf(s)
+	again, err := t.logs.of(s)
 	if err != nil {
 		return // told with the states
 	}
@@ -225,6 +323,7 @@ func (t *treeCheck) sets() {
 		t.derived(NoState, nil, "the list of trees: %v", err)
 		return
 	}
+	slices.SortFunc(roots, func(a, b state.StateRoot) int { return cmp.Compare(a.State, b.State) })
 	for i := range roots {
 		if t.ctx.Err() != nil {
 			return

@@ -31,6 +31,8 @@ type fuse struct {
 	// Of these, what the union knows: should another file meet one at its name, something is to be decided after all.
 	united  map[change.FileID]was
 	beneath map[string]bool // directories that files lie in which are at hand, made when first asked
+	waiting []*fused        // files with patches that wait, while many changes are added
+	waits   bool            // patches wait
 }
 
 // fused is a file that the changes touch, or one that shares a name with such a file.
@@ -46,9 +48,10 @@ type fused struct {
 	newWeave bool
 	besides  []weave.Patch // with newWeave: what was added to the weave of before, none of which met what it does not know of
 	before   *loaded
-	text     []byte // what it shows, for a while
-	sameActs bool   // what was done to its registers is as in the entry: edits came, which decide nothing there
-	judged   bool   // its entry is up to date
+	waiting  []weave.Patch // what is still to be added to the weave
+	text     []byte        // what it shows, for a while
+	sameActs bool          // what was done to its registers is as in the entry: edits came, which decide nothing there
+	judged   bool          // its entry is up to date
 
 	forget bool // the set has nothing of it
 	exists bool
@@ -277,6 +280,12 @@ func (f *fuse) add(n uint32) error {
 
 // weaveIn adds a patch to a file's text.
 func (f *fuse) weaveIn(x *fused, p weave.Patch) error {
+	if f.waits {
+		if x.waiting = append(x.waiting, p); len(x.waiting) == 1 {
+			f.waiting = append(f.waiting, x)
+		}
+		return nil
+	}
 	if err := f.load(x); err != nil {
 		return err
 	}

@@ -86,6 +86,7 @@ func (r *Repo) deeds(id change.FileID, acts []state.Act, text func() (*weave.Wea
 	}
 	own.Adds = true
 	out := []state.Deed{own}
+	edited, nothing := change.File{ID: id, Hunks: make([]change.Hunk, 1)}, change.File{ID: id}
 	seen := map[uint32]bool{id.Change: true}
 	for _, a := range acts {
 		if seen[a.Change] {
@@ -102,11 +103,20 @@ func (r *Repo) deeds(id change.FileID, acts []state.Act, text func() (*weave.Wea
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range w.Sources {
+	for i, s := range w.Sources {
 		if seen[s.Change] {
 			continue
 		}
 		seen[s.Change] = true
+		if hunks, ok := w.Edits(i); ok {
+			// It is not among the acts: it edited the text and did nothing else, so that the change need not be read.
+			did := &edited
+			if !hunks {
+				did = &nothing
+			}
+			out = append(out, state.Deed{Change: s.Change, Origin: s.Change, Ord: s.Ord, Did: did})
+			continue
+		}
 		a := state.Act{Change: s.Change, Ord: s.Ord}
 		if r.undoing(s.Change) {
 			o, err := r.origin(s.Change)

@@ -11,10 +11,8 @@ import (
 
 // decide finds what becomes of every file that is touched, and under which names they are shown.
 func (f *fuse) decide() error {
-	for _, x := range f.files {
-		if err := f.judge(x); err != nil {
-			return err
-		}
+	if err := f.judgeAll(); err != nil {
+		return err
 	}
 	return f.names()
 }

@@ -244,10 +244,8 @@ func (t *tx) growTree(next StateRef, tree state.Tree, more []uint32) error {
 		return err
 	}
 	f.upon = t.r.kept != nil
-	for _, n := range more {
-		if err := f.add(n); err != nil {
-			return err
-		}
+	if err := f.addAll(more); err != nil {
+		return err
 	}
 	return t.keepTree(next, f)
 }

@@ -289,6 +289,7 @@ func TestMirrored(t *testing.T) {
 			for range *mirrorSteps {
 				m.step()
 			}
+			m.gathered()
 			check(t, m.r.Close())
 		})
 	}

@@ -178,7 +178,17 @@ func (f *fetching) run(wants []sync.Ref) error {
 			return err
 		}
 	}
+	f.order(wants)
 	return nil
+}
+
+// order has what was seen in the order in which it was asked for.
+func (f *fetching) order(wants []sync.Ref) {
+	at := make(map[[2]string]int, len(wants))
+	for i, ref := range wants {
+		at[[2]string{ref.Kind.String(), ref.Name}] = i
+	}
+	slices.SortStableFunc(f.res.Refs, func(a, b Seen) int { return at[[2]string{a.Kind, a.Name}] - at[[2]string{b.Kind, b.Name}] })
 }
 
 // resume asks for the first of some names change by change where much of it may have come already, before a cut. It gives the
@@ -281,20 +291,27 @@ func (f *fetching) settle(updates []*sync.Update, from *takenFrom) error {
 		var later []*sync.Update
 		_, err := transact(f.r, func(t *tx) (struct{}, error) {
 			changed := false
+			p := &proving{t: t}
 			for _, u := range updates {
+				if err := f.ctx.Err(); err != nil {
+					return struct{}{}, err
+				}
 				if from == nil {
-					if _, ok, err := f.r.stateBy(t.view, u.Base); err != nil {
+					if _, ok, err := t.stateBy(u.Base); err != nil {
 						return struct{}{}, err
 					} else if !ok {
 						later = append(later, u)
 						continue
 					}
 				}
-				did, err := f.settleOne(t, u, from)
+				did, err := f.settleOne(p, u, from)
 				if err != nil {
 					return struct{}{}, err
 				}
 				changed = changed || did
+			}
+			if err := p.finish(f.ctx); err != nil {
+				return struct{}{}, err
 			}
 			if !changed {
 				return struct{}{}, nil
@@ -315,7 +332,8 @@ func (f *fetching) settle(updates []*sync.Update, from *takenFrom) error {
 	return nil
 }
 
-func (f *fetching) settleOne(t *tx, u *sync.Update, from *takenFrom) (changed bool, err error) {
+func (f *fetching) settleOne(p *proving, u *sync.Update, from *takenFrom) (changed bool, err error) {
+	t := p.t
 	if u.State == ([32]byte{}) {
 		return false, malformedUpdate(u, errors.New("it stands for nothing"))
 	}
@@ -324,7 +342,7 @@ func (f *fetching) settleOne(t *tx, u *sync.Update, from *takenFrom) (changed bo
 	if from != nil {
 		base, removed = &from.base, from.removed
 	}
-	next, err := t.takeState(u, base, removed)
+	next, err := p.take(u, base, removed)
 	if err != nil {
 		return false, err
 	}

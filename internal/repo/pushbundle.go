@@ -93,12 +93,15 @@ func (r *Repo) bundle(ctx context.Context, w *sync.Writer, refs []sync.Ref, have
 	defer r.opt.Progress.End()
 	w.Progress = r.opt.Progress.Add
 	s := r.newSending(ctx, w, false)
-	for _, ref := range refs {
-		state, err := r.wanted(v, ref)
-		if err != nil {
-			return err
-		}
-		by, ok, err := r.tellBy(state, haves, before)
+	tell := r.newTelling(haves, len(refs))
+	tell.before = before
+	wants, err := tell.inOrder(refs, func(ref sync.Ref) (StateRef, error) { return r.wanted(v, ref) })
+	if err != nil {
+		return err
+	}
+	for _, want := range wants {
+		ref, state := want.Ref, want.state
+		by, ok, err := tell.tell(state)
 		if err == nil && !ok {
 			by, err = r.fromNothing(state)
 		}
@@ -111,9 +114,7 @@ func (r *Repo) bundle(ctx context.Context, w *sync.Writer, refs []sync.Ref, have
 		if err := w.Update(r.updateOf(ref.Kind, ref.Name, state, by)); err != nil {
 			return err
 		}
-		if len(before) == 0 {
-			before = append(before, state)
-		}
+		tell.did(state)
 		res.Refs = append(res.Refs, BundleRef{Kind: ref.Kind.String(), Name: ref.Name, State: state.ID, Base: by.base.ID, Here: true, Added: len(by.added)})
 	}
 	res.Changes = len(s.sent)

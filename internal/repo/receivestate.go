@@ -1,9 +1,13 @@
 package repo
 
 import (
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	gosync "sync"
+	"sync/atomic"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
@@ -16,37 +20,76 @@ import (
 // proves. base, if not nil, stands in place of the one that the update names.
 func (t *tx) takeState(u *sync.Update, base *StateRef, removed []change.ID) (StateRef, error) {
 	r := t.r
-	if s, ok, err := r.stateBy(t.view, u.State); err != nil || ok {
-		if ok && s.Num != NoState && !r.hasTree(s.Num) {
+	s, taken, err := t.takeLog(u, base, removed)
+	if err != nil {
+		return s, err
+	}
+	if taken == nil {
+		if s.Num != NoState && !r.hasTree(s.Num) {
 			_, err = r.tree(s.Num)
 		}
 		return s, err
 	}
+	if err := t.treeTaken(s, *taken); err != nil {
+		return StateRef{}, malformedUpdate(u, err)
+	}
+	return s, nil
+}
+
+// takeLog is takeState without the tree: whether the changes fit on each other is still to be proved. The log is nil for a state that is
+// here.
+func (t *tx) takeLog(u *sync.Update, base *StateRef, removed []change.ID) (StateRef, *takenLog, error) {
+	if s, ok, err := t.stateBy(u.State); err != nil || ok {
+		return s, nil, err
+	}
 	if base == nil {
-		b, ok, err := r.stateBy(t.view, u.Base)
+		b, ok, err := t.stateBy(u.Base)
 		if err != nil {
-			return StateRef{}, err
+			return StateRef{}, nil, err
 		}
 		if !ok {
-			return StateRef{}, &Error{Text: fmt.Sprintf("%s %s is told by a state that is not here: %x", u.Kind, u.Name, u.Base[:6]), Next: "Get the one before it first."}
+			return StateRef{}, nil, &Error{Text: fmt.Sprintf("%s %s is told by a state that is not here: %x", u.Kind, u.Name, u.Base[:6]), Next: "Get the one before it first."}
 		}
 		base, removed = &b, u.Removed
 	}
 	taken, err := t.logOf(*base, removed, u.Added)
 	if err != nil {
-		return StateRef{}, malformedUpdate(u, err)
+		return StateRef{}, nil, malformedUpdate(u, err)
 	}
 	next, err := t.appendTaken(taken)
 	if err != nil {
-		return StateRef{}, err
+		return StateRef{}, nil, err
 	}
 	if next.ID != u.State {
-		return StateRef{}, malformedUpdate(u, fmt.Errorf("its changes make another state than it says"))
+		return StateRef{}, nil, malformedUpdate(u, fmt.Errorf("its changes make another state than it says"))
 	}
-	if err := t.treeTaken(next, taken); err != nil {
-		return StateRef{}, malformedUpdate(u, err)
+	if t.taken == nil {
+		t.taken = map[[32]byte]takenState{}
 	}
-	return next, nil
+	t.taken[next.ID] = takenState{next, taken.set}
+	return next, &taken, nil
+}
+
+// takenState is a state that this transaction took, with its changes.
+type takenState struct {
+	StateRef
+	set state.Set
+}
+
+// stateBy is that of the repository, which finds also what this transaction took.
+func (t *tx) stateBy(id [32]byte) (StateRef, bool, error) {
+	if s, ok := t.taken[id]; ok {
+		return s.StateRef, true, nil
+	}
+	return t.r.stateBy(t.view, id)
+}
+
+// setOf is that of the repository, which need not put together again what this transaction took.
+func (t *tx) setOf(s StateRef) (state.Set, error) {
+	if k, ok := t.taken[s.ID]; ok && k.Num == s.Num {
+		return k.set, nil
+	}
+	return t.r.setOf(s.Num)
 }
 
 func malformedUpdate(u *sync.Update, err error) error {
@@ -60,6 +103,7 @@ type takenLog struct {
 	base   StateRef // the state that it was told by
 	gone   []uint32 // what is removed of that, ascending
 	added  []uint32
+	set    state.Set // all of its changes
 }
 
 // less tells whether it takes less to leave out what is removed than to begin before it.
@@ -94,7 +138,11 @@ func (t *tx) logOf(base StateRef, removed, added []change.ID) (l takenLog, err e
 		return l, err
 	}
 	l.nums = append(l.nums, l.added...)
-	set, err := r.setOf(l.before.Num)
+	set, err := t.setOf(l.before)
+	if err != nil {
+		return l, err
+	}
+	names, err := r.namedByAll(l.nums)
 	if err != nil {
 		return l, err
 	}
@@ -103,21 +151,18 @@ func (t *tx) logOf(base StateRef, removed, added []change.ID) (l takenLog, err e
 		_, ok := seen[n]
 		return ok || set.Has(n)
 	}
-	for _, n := range l.nums {
+	for i, n := range l.nums {
 		if has(n) {
 			return l, fmt.Errorf("it has change %s twice", r.store.ChangeID(n).Short())
 		}
-		named, err := r.namedBy(n)
-		if err != nil {
-			return l, err
-		}
-		for _, d := range named {
+		for _, d := range names[i] {
 			if !has(d) {
 				return l, fmt.Errorf("it has change %s without %s, which that names", r.store.ChangeID(n).Short(), r.store.ChangeID(d).Short())
 			}
 		}
 		seen[n] = struct{}{}
 	}
+	l.set = set.Union(setOfAll(l.nums))
 	return l, nil
 }
 
@@ -144,6 +189,33 @@ func (r *Repo) namedBy(n uint32) ([]uint32, error) {
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// namedByAll is namedBy of many, on all cores.
+func (r *Repo) namedByAll(nums []uint32) ([][]uint32, error) {
+	out := make([][]uint32, len(nums))
+	const take = 256 // neighbours often lie in one frame
+	var next atomic.Int64
+	var wg gosync.WaitGroup
+	errs := make([]error, min(runtime.GOMAXPROCS(0), 1+len(nums)/take))
+	for k := range errs {
+		wg.Go(func() {
+			for {
+				from := int(next.Add(take)) - take
+				for i := from; i < min(from+take, len(nums)); i++ {
+					if out[i], errs[k] = r.namedBy(nums[i]); errs[k] != nil {
+						next.Store(int64(len(nums)))
+						return
+					}
+				}
+				if from+take >= len(nums) {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out, errors.Join(errs...)
 }
 
 func (t *tx) numbers(ids []change.ID) ([]uint32, error) {
@@ -219,23 +291,30 @@ func (r *Repo) firstTree(empty state.Tree, n uint32) (state.Tree, error) {
 	if err != nil {
 		return empty, err
 	}
-	// No record makes a change whose own files meet, and the fast way does not look for it.
-	paths := make([]string, len(b.files))
-	for i := range b.files {
-		if b.files[i].ID.Change != n {
-			return empty, fmt.Errorf("it changes what is not there")
-		}
-		paths[i] = b.files[i].Path
-	}
-	slices.SortFunc(paths, state.ComparePaths)
-	for i := 1; i < len(paths); i++ {
-		if paths[i] == paths[i-1] || strings.HasPrefix(paths[i], paths[i-1]+"/") {
-			return empty, fmt.Errorf("it adds %s twice, or beneath itself", safepath.Quote(paths[i]))
-		}
+	if err := fitsFirst(n, b); err != nil {
+		return empty, err
 	}
 	o := r.newOverlay(empty)
 	if err := o.apply(n, b.files, nil); err != nil {
 		return empty, err
 	}
 	return o.finish()
+}
+
+// fitsFirst looks at what the fast way to make a first tree takes for granted: no record makes a change whose own files meet.
+func fitsFirst(n uint32, b *body) error {
+	paths := make([]string, len(b.files))
+	for i := range b.files {
+		if b.files[i].ID.Change != n {
+			return fmt.Errorf("it changes what is not there")
+		}
+		paths[i] = b.files[i].Path
+	}
+	slices.SortFunc(paths, state.ComparePaths)
+	for i := 1; i < len(paths); i++ {
+		if paths[i] == paths[i-1] || strings.HasPrefix(paths[i], paths[i-1]+"/") {
+			return fmt.Errorf("it adds %s twice, or beneath itself", safepath.Quote(paths[i]))
+		}
+	}
+	return nil
 }

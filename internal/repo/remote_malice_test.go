@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -76,6 +77,17 @@ func idOf(ids ...change.ID) [32]byte {
 func (c *crafted) main(ids ...change.ID) {
 	c.t.Helper()
 	c.check(c.w.Update(&sync.Update{Kind: sync.Bookmark, Name: "main", Added: ids, State: idOf(ids...)}))
+}
+
+// tags tells of some tags with which nothing is wrong, each with one change more than the one before.
+func (c *crafted) tags(n int) {
+	c.t.Helper()
+	var ids []change.ID
+	for i := range n {
+		name := fmt.Sprint("t", i)
+		ids = append(ids, c.change(add(name, nil, name, name+"\n")))
+		c.check(c.w.Update(&sync.Update{Kind: sync.Tag, Name: name, Added: ids, State: idOf(ids...)}))
+	}
 }
 
 // TestMalice: whatever a peer makes up, nothing of it is seen, and the reason is told.
@@ -197,9 +209,10 @@ func TestMalice(t *testing.T) {
 			c.main(c.change(edit, nil))
 		}},
 	} {
-		t.Run(m.name, func(t *testing.T) {
+		refused := func(t *testing.T, tags int) {
 			r := newSite(t, "r", opt)
 			c := craft(t)
+			c.tags(tags)
 			m.make(c)
 			c.check(c.w.Close())
 			file := filepath.Join(t.TempDir(), "bundle")
@@ -221,6 +234,9 @@ func TestMalice(t *testing.T) {
 				t.Errorf("%v %v", tracking, err)
 			}
 			r.sound()
-		})
+		}
+		t.Run(m.name, func(t *testing.T) { refused(t, 0) })
+		// Of many names trees are not made of each.
+		t.Run(m.name+", among many", func(t *testing.T) { refused(t, fewTold+2) })
 	}
 }

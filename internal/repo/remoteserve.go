@@ -209,13 +209,17 @@ func (s *Server) fetch(ctx context.Context, r *Repo, q *sync.Request, out *sync.
 	if err != nil {
 		return err
 	}
-	var before []StateRef
-	for _, ref := range q.Wants {
-		state, err := r.wanted(v, ref)
-		if err != nil {
+	tell := r.newTelling(haves, len(q.Wants))
+	refs, err := tell.inOrder(q.Wants, func(ref sync.Ref) (StateRef, error) { return r.wanted(v, ref) })
+	if err != nil {
+		return err
+	}
+	for _, want := range refs {
+		ref, state := want.Ref, want.state
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		by, ok, err := r.tellBy(state, haves, before)
+		by, ok, err := tell.tell(state)
 		if err != nil {
 			return err
 		}
@@ -242,9 +246,7 @@ func (s *Server) fetch(ctx context.Context, r *Repo, q *sync.Request, out *sync.
 		if err := out.Update(r.updateOf(ref.Kind, ref.Name, state, by)); err != nil {
 			return err
 		}
-		if len(before) == 0 {
-			before = append(before, state) // others are told by it: the receiver then has it as soon as it took one step
-		}
+		tell.did(state)
 	}
 	return nil
 }

@@ -76,7 +76,10 @@ type Repo struct {
 	signed *lateSignatures // once they were read
 
 	spares   spares
-	maxSteps int // maxSteps but in tests
+	maxSteps int  // maxSteps but in tests
+	ahead    bool // trees were written of a transaction that does not stand yet
+	cores    int  // of the files of a fuse, at least; but in tests as many as are worth it
+	straight bool // no trees are kept on the way to one: who asks for many chooses these
 }
 
 // Open finds the repository whose working copy holds dir.

@@ -281,3 +281,42 @@ func (w *sweep) pass(s uint32, kind int, out leftOut) {
 		delete(w.out, key)
 	}
 }
+
+// logSets makes the sets of many states from their logs alone, each from one before it that lies in its log: whoever asks for those that
+// came first before the others goes through every log once.
+type logSets struct {
+	r     *Repo
+	known map[uint32]state.Set
+}
+
+// knownSets bounds how many are kept.
+const knownSets = 4096
+
+func (l *logSets) of(s uint32) (state.Set, error) {
+	if set, ok := l.known[s]; ok || s == NoState {
+		return set, nil
+	}
+	var b state.SetBuilder
+	var under state.Set
+	err := l.r.eachStep(s, func(step *logStep) (bool, error) {
+		if step.whole {
+			if set, ok := l.known[step.at]; ok {
+				under = set
+				return false, nil
+			}
+		}
+		for _, n := range slices.Backward(step.changes) {
+			b.Add(n)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return state.Set{}, err
+	}
+	set := under.Union(b.Set())
+	if l.known == nil || len(l.known) >= knownSets {
+		l.known = map[uint32]state.Set{}
+	}
+	l.known[s] = set
+	return set, nil
+}

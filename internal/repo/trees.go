@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -76,6 +77,7 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 	var steps []uint32                    // states to replay, last first
 	var how map[uint32]store.State        // spares among them are made from what is nearest now
 	base, from := b.Tree(state.Root{}), 0 // how many changes made it
+	far := 0                              // changes of the steps
 	for at := s; ; {
 		root, ok, err := r.rootOf(b, at)
 		if err != nil {
@@ -98,6 +100,7 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 		if err != nil {
 			return state.Tree{}, err
 		}
+		far += len(st.Changes) + len(st.Without)
 		if isSpare(at) {
 			if how == nil {
 				how = map[uint32]store.State{}
@@ -111,11 +114,19 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 	}
 	done := r.opt.Timings.Phase("replay")
 	defer done(0)
+	if far > farTree {
+		if tree, ok, err := r.treeBeyond(b, s, far); err != nil || ok {
+			return tree, err
+		}
+	}
 	tree, replayed := base, from
 	for len(steps) > 0 {
 		// Trees on the way bound what an older state costs next time. The first of them lie close together, so that states
 		// that part early on share the pages of what they have in common too.
 		n := min(len(steps), treesApart(tree.Root().Count), max(1, replayed))
+		if r.straight {
+			n = len(steps)
+		}
 		replayed += n
 		here := len(steps) - n
 		if tree, err = r.replay(tree, steps[here:], how); err != nil {
@@ -130,25 +141,33 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 // replay makes a tree from one of an earlier state and the steps since, last first. How tells of spares among them.
 func (r *Repo) replay(tree state.Tree, steps []uint32, how map[uint32]store.State) (_ state.Tree, err error) {
 	h := r.newReach()
-	var o *overlay // of changes each of which was recorded on the state before it
-	var f *fuse    // of others
+	var o *overlay    // of changes each of which was recorded on the state before it
+	var f *fuse       // of others
+	var nums []uint32 // of many changes, that some of which were not
 	settle := func() (err error) {
 		switch {
+		case len(nums) > 0:
+			tree, err = r.treeWithAll(tree, nums)
 		case o != nil:
 			tree, err = o.finish()
 		case f != nil:
 			tree, err = f.finish()
 		}
-		o, f = nil, nil
+		o, f, nums = nil, nil, nil
 		return err
 	}
-	for _, s := range slices.Backward(steps) {
-		st, ok := how[s]
-		if !ok {
-			if st, err = r.state(s); err != nil {
+	all := make([]store.State, len(steps))
+	some, beside := 0, false
+	for i, s := range steps {
+		var ok bool
+		if all[i], ok = how[s]; !ok {
+			if all[i], err = r.state(s); err != nil {
 				return state.Tree{}, storeError(err)
 			}
 		}
+		some, beside = some+len(all[i].Changes), beside || all[i].Beside
+	}
+	for _, st := range slices.Backward(all) {
 		if len(st.Without) > 0 {
 			if err := settle(); err != nil {
 				return state.Tree{}, err
@@ -156,6 +175,11 @@ func (r *Repo) replay(tree state.Tree, steps []uint32, how map[uint32]store.Stat
 			if tree, err = r.treeLess(tree, h, st.Without); err != nil {
 				return state.Tree{}, err
 			}
+		}
+		// What a set of changes makes does not hang on the way there: of many none need be looked at between.
+		if beside && some > fewBeside {
+			nums = append(nums, st.Changes...)
+			continue
 		}
 		for _, n := range st.Changes {
 			c, err := r.bodyOf(n)
@@ -201,4 +225,94 @@ func (r *Repo) treeLess(tree state.Tree, h *reach, gone []uint32) (state.Tree, e
 		return tree, err
 	}
 	return f.finish()
+}
+
+// fewBeside is up to how many changes are added to a tree one by one where some of them know nothing of others.
+const fewBeside = 4
+
+// treeWithAll makes a tree with more changes, in the order of a log.
+func (r *Repo) treeWithAll(tree state.Tree, nums []uint32) (state.Tree, error) {
+	f, err := r.newFuse(tree, r.newReach())
+	if err != nil {
+		return tree, err
+	}
+	if err := f.addAll(nums); err != nil {
+		return tree, err
+	}
+	return f.finish()
+}
+
+// farTree is how many changes may lie between a state and the nearest stored tree in its log before others are looked at: to do so
+// takes as long as some hundred changes.
+const farTree = 512
+
+// treesTried bounds how many of them are.
+const treesTried = 128
+
+// treeBeyond makes a state's tree from the stored one of the longest log all of which it has, whether or not that lies in its own log,
+// and the changes that it has beyond: as an import stores few trees, and those of whatever branch it came by. ok is false if none
+// is nearer than so many changes.
+func (r *Repo) treeBeyond(b *state.Blocks, s uint32, far int) (tree state.Tree, ok bool, err error) {
+	st, err := r.state(s)
+	if err != nil {
+		return tree, false, storeError(err)
+	}
+	roots, err := b.Roots()
+	if err != nil {
+		return tree, false, err
+	}
+	type at struct {
+		root state.StateRoot
+		pos  uint64
+	}
+	var near []at
+	for i := range roots {
+		if k, err := r.state(roots[i].State); err == nil && k.Pos < st.Pos && st.Pos-k.Pos < uint64(far) { // else of a transaction that was given up
+			near = append(near, at{roots[i], k.Pos})
+		}
+	}
+	if len(near) == 0 {
+		return tree, false, nil
+	}
+	slices.SortFunc(near, func(a, b at) int { return cmp.Compare(b.pos, a.pos) })
+	set, err := r.setOf(s)
+	if err != nil {
+		return tree, false, err
+	}
+	for _, k := range near[:min(len(near), treesTried)] {
+		if last, _, some, err := r.lastChange(k.root.State); err != nil || !some || !set.Has(last) {
+			continue
+		}
+		under, err := r.setOf(k.root.State)
+		if err != nil || !under.Minus(set).Empty() {
+			continue
+		}
+		nums, err := r.logBeyond(s, set.Minus(under))
+		if err != nil {
+			return tree, false, err
+		}
+		if tree, err = r.treeWithAll(b.Tree(k.root.Root), nums); err != nil {
+			return tree, false, err
+		}
+		r.putRoot(b, s, tree.Root())
+		return tree, true, nil
+	}
+	return tree, false, nil
+}
+
+// logBeyond gives some changes of a state in the order of its log.
+func (r *Repo) logBeyond(s uint32, some state.Set) ([]uint32, error) {
+	left := some.Len()
+	nums := make([]uint32, 0, left)
+	err := r.eachStep(s, func(step *logStep) (bool, error) {
+		for _, n := range slices.Backward(step.changes) {
+			if some.Has(n) {
+				nums = append(nums, n)
+				left--
+			}
+		}
+		return left > 0, nil
+	})
+	slices.Reverse(nums)
+	return nums, err
 }

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -41,6 +42,8 @@ type tx struct {
 	before uint32      // the state that the working copy stood on
 	sign   Signing     // whether its changes are signed
 	hint   []byte      // where the trees were when it began; once the operation stands, the store forgets it
+
+	taken map[[32]byte]takenState // the states that were taken of a peer, by their ids
 
 	acknowledged bool
 }
@@ -153,7 +156,9 @@ func transact[T any](r *Repo, fn func(t *tx) (T, error)) (T, error) {
 func (r *Repo) dropUnacknowledged() {
 	r.blocksMu.Lock()
 	defer r.blocksMu.Unlock()
-	if r.blocks != nil && r.blocks.Pending() {
+	ahead := r.ahead
+	r.ahead = false
+	if r.blocks != nil && (ahead || r.blocks.Pending()) {
 		r.retired = append(r.retired, r.blocks) // others may still read from it
 		r.blocks = nil
 	}
@@ -191,9 +196,18 @@ func (t *tx) flushTrees() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.stale = false
+	r.stale, r.ahead = false, false
 	r.dropGenerations(b.Generation())
 	return h.Encode(), nil
+}
+
+// writeAhead writes what there is of trees, so that it does not pile up in memory until the operation stands. Nobody sees it before; if
+// it cannot be written now it may be then.
+func (t *tx) writeAhead() {
+	if b := t.r.blocks; b != nil && b.Pending() {
+		t.r.ahead = true
+		_, _ = b.Flush()
+	}
 }
 
 // compact writes a new generation with the trees that are worth keeping. pack, if not nil, packs the weaves in it.
@@ -264,16 +278,16 @@ func (r *Repo) worthKeeping(views []*store.View) ([]uint32, error) {
 		all = append(all, at{root.State, st.Pos})
 		files = max(files, root.Root.Count)
 	}
-	slices.SortFunc(all, func(a, b at) int { return int(int64(a.pos) - int64(b.pos)) })
-	apart := uint64(treesApart(files))
 	var keep []uint32
-	last := uint64(0)
+	spacing := r.newSpacing(uint64(treesApart(files)))
+	if len(all) > 0 {
+		spacing.main(slices.MaxFunc(all, func(a, b at) int { return cmp.Compare(a.pos, b.pos) }).state)
+	}
+	// A state's parent has a lower number.
+	slices.SortFunc(all, func(a, b at) int { return cmp.Compare(a.state, b.state) })
 	for _, a := range all {
-		if auto := a.pos-last >= apart; auto || named[a.state] {
+		if auto := spacing.falls(a.state, a.pos); auto || named[a.state] {
 			keep = append(keep, a.state)
-			if auto {
-				last = a.pos
-			}
 		}
 	}
 	return keep, nil

@@ -293,6 +293,6 @@ func (t *tx) putKnown(base StateRef, id [32]byte, nums []uint32, beside bool) (n
 		st.Parent = int64(base.Num)
 	}
 	next = StateRef{ID: id, Len: st.Pos}
-	next.Num, err = t.PutState(st)
+	next.Num, err = t.putState(st)
 	return next, err
 }

@@ -14,7 +14,7 @@ import (
 // there is not known to the change, a look at every hunk too. The weave is not changed.
 func (w *Weave) Add(p Patch, h History) (*Weave, error) {
 	all := w.Clone()
-	if err := all.insert(p, h); err != nil {
+	if _, err := all.insert(p, h); err != nil {
 		return nil, err
 	}
 	return all, nil
@@ -45,23 +45,23 @@ func (w *Weave) ApplyPatch(p Patch, history History) error {
 	return nil
 }
 
-// insert is ApplyPatch beside changes that the patch's does not know of.
-func (w *Weave) insert(p Patch, h History) error {
+// insert is ApplyPatch beside changes that the patch's does not know of. It tells whether it met one.
+func (w *Weave) insert(p Patch, h History) (met bool, err error) {
 	if _, ok := w.source(p.Change); ok {
-		return fmt.Errorf("%w: change %d is there already", ErrMismatch, p.Change)
+		return false, fmt.Errorf("%w: change %d is there already", ErrMismatch, p.Change)
 	}
 	a := applier{w: w, change: p.Change, h: h, known: map[uint32]bool{}, covers: map[coverBy]Cover{}}
 	if err := a.apply(p); err != nil {
-		return err
+		return false, err
 	}
 	k, _ := w.source(p.Change)
 	switch {
 	case a.meets || p.Undoes != nil:
-		return w.turn(k, false, h)
+		return a.meets, w.turn(k, false, h)
 	case w.acts[k].solves:
-		return w.close(p.Hunks)
+		return false, w.close(p.Hunks)
 	}
-	return nil
+	return false, nil
 }
 
 // turn finds which conflicts are open now that source k is there; fresh says that it conflicts with nothing itself: all that

@@ -13,6 +13,12 @@ func (w *Weave) PatchAt(i int) (Patch, error) {
 	return Patch{Source: w.Sources[i], Hunks: hunks, Undoes: w.acts[i].undo}, err
 }
 
+// Edits tells of source i that it undoes none, and whether it has hunks.
+func (w *Weave) Edits(i int) (hunks, ok bool) {
+	a := &w.acts[i]
+	return len(a.raw) > 0 || len(a.hunks) > 0, a.undo == nil
+}
+
 // Equal reports whether two weaves hold the same: whatever is done to both gives the same again.
 func (w *Weave) Equal(o *Weave) bool {
 	if len(w.Runs) != len(o.Runs) || w.odd != o.odd || !slices.Equal(w.Sources, o.Sources) || !slices.Equal(w.open, o.open) ||

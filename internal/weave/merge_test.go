@@ -165,6 +165,7 @@ func (r *replicas) undoEach(w *Weave, s oracle.Set) {
 // arrive adds the changes of a set one by one, in a random order that dependencies allow.
 func (r *replicas) arrive(s oracle.Set, rng *rand.Rand) {
 	w, in := New(r.h.patch(0).Source), oracle.Of(0)
+	var order []Patch
 	for len(in) < len(s) {
 		var ready []uint32
 		for _, c := range s.Minus(in).Sorted() {
@@ -178,9 +179,32 @@ func (r *replicas) arrive(s oracle.Set, rng *rand.Rand) {
 		if w, err = w.Add(r.h.patch(c), r.h); err != nil {
 			r.t.Fatal(err)
 		}
+		order = append(order, r.h.patch(c))
 		in[c] = true
 	}
 	r.compare(w, s)
+	// All at once, or a few at a time, spread out or not.
+	for _, runs := range []int{1, spreadRuns} {
+		w := New(r.h.patch(0).Source)
+		for ps := order; len(ps) > 0; {
+			n := 1 + rng.Intn(len(ps))
+			before := w.Clone()
+			besides, err := w.addAll(ps[:n], r.h, runs, 1)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			for i := 0; besides && i < n; i++ {
+				if err := before.ApplyBeside(ps[i].Source, ps[i].Hunks); err != nil {
+					r.t.Fatal(err)
+				}
+			}
+			if besides {
+				sameRuns(r.t, before, w)
+			}
+			ps = ps[n:]
+		}
+		r.compare(w, s)
+	}
 }
 
 // beside checks that what meets nothing goes in as Merge would have it, with and without a look at the history.

@@ -14,6 +14,7 @@ const (
 	spreadHunks = 16
 	spreadRuns  = 512
 	chunkRuns   = 64
+	longChunk   = 4 * chunkRuns
 )
 
 // spread is a weave's runs in short chunks, in order, while hunks are applied. A hunk needs the chunks that its gap lies in.
@@ -25,6 +26,7 @@ type spread struct {
 	offs, in []int32
 	of       map[uint32][2]int32
 	later    map[uint32][]laterRun // by change, ascending: what hunks inserted
+	went     int                   // how many runs more than in a short chunk were in the windows of all hunks
 }
 
 // laterRun is where what a hunk inserted begins in its change's text, and the chunk that it came into.
@@ -114,6 +116,7 @@ func (s *spread) window(h *change.Hunk) (int32, bool) {
 		s.chunks[first] = append(s.chunks[first], s.chunks[i]...)
 		s.chunks[i], s.into[i] = nil, first
 	}
+	s.went += max(0, len(s.chunks[first])-longChunk)
 	return first, true
 }
 

@@ -76,6 +76,17 @@ func TestSpread(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 		sameRuns(t, again, first)
+		fit, some := first.Clone(), first.Clone()
+		if err := fit.ApplyAll(bad[:3]); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := some.addSome(bad, inALine{}, 1<<20); n != 3 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		sameRuns(t, some, fit)
+		if _, err := some.AddAll(bad[3:], inALine{}); !errors.Is(err, ErrMismatch) {
+			t.Error(err)
+		}
 		if err := again.ApplyAll(bad); !errors.Is(err, ErrMismatch) {
 			t.Error(err)
 		}
@@ -144,3 +155,8 @@ func TestNoSpread(t *testing.T) {
 		}
 	}
 }
+
+// inALine is a history in which each change knows all before it.
+type inALine struct{ History }
+
+func (inALine) Reaches(a, b uint32) bool { return a >= b }
