@@ -94,46 +94,20 @@ func (r *Repo) uniteGrown(a, b *grownState) (*grownState, error) {
 // apart tells a fuse by the changes that each of two states has alone what they know of a file beyond each other.
 func (f *fuse) apart(mine, theirs state.Set) error {
 	f.theirs, f.mine = map[change.FileID][]uint32{}, mine
-	err := f.r.eachTouched(theirs, func(n uint32, id change.FileID) { f.theirs[id] = append(f.theirs[id], n) })
-	if err != nil {
+	if err := f.r.touched.each(theirs, func(n uint32, id change.FileID) { f.theirs[id] = append(f.theirs[id], n) }); err != nil {
 		return err
 	}
-	both := map[change.FileID]bool{}
-	err = f.r.eachTouched(mine, func(_ uint32, id change.FileID) {
-		if _, ok := f.theirs[id]; ok {
-			both[id] = true
-		}
-	})
+	if err := f.r.touched.learn(mine); err != nil {
+		return err
+	}
 	f.knows = func(id change.FileID) knowledge {
 		switch _, ok := f.theirs[id]; {
 		case !ok:
 			return knowsLess
-		case both[id]:
+		case f.r.touched.by(id, mine):
 			return knowsApart
 		}
 		return knowsMore
-	}
-	return err
-}
-
-// eachTouched calls fn for the files on which changes act, once for each change. Which they are is kept in mind.
-func (r *Repo) eachTouched(changes state.Set, fn func(n uint32, id change.FileID)) error {
-	for n := range changes.All() {
-		ids, known := r.touched[n]
-		if !known {
-			o, err := r.origin(n)
-			if err != nil {
-				return err
-			}
-			ids = make([]change.FileID, len(o.files))
-			for i := range o.files {
-				ids[i] = o.files[i].ID
-			}
-			r.touched[n] = ids
-		}
-		for _, id := range ids {
-			fn(n, id)
-		}
 	}
 	return nil
 }
