@@ -67,48 +67,58 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	chain, err := chainOf(blocks.GetWeave, e.Weave)
+	chain, from, err := chainOf(blocks.GetWeave, e.Weave, r.kept.earlier(e))
 	if err != nil {
 		return nil, err
 	}
-	l, err := build(chain, r.unzip)
+	l, err := build(from, chain, r.unzip)
 	if err != nil {
 		return nil, err
 	}
 	l.ref = e.Weave
+	r.kept.read(e, l)
 	return l, nil
 }
 
-// chainOf gives the blocks of a weave, the latest first, down to a snapshot or the first.
-func chainOf(get func(state.Ref) (state.Ref, []byte, error), ref state.Ref) (chain [][]byte, err error) {
+// chainOf gives the blocks of a weave, the latest first, down to a snapshot or the first, or to a version that is known, which it gives too.
+func chainOf(get func(state.Ref) (state.Ref, []byte, error), ref state.Ref, known func(state.Ref) *loaded) (chain [][]byte, from *loaded, err error) {
 	for {
 		prev, payload, err := get(ref)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		list, err := blocksIn(payload)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, b := range slices.Backward(list) {
 			if chain = append(chain, b); isSnapshot(b) {
-				return chain, nil
+				return chain, nil, nil
 			}
 		}
 		if prev == 0 {
-			return chain, nil
+			return chain, nil, nil
+		}
+		if from = known(prev); from != nil {
+			return chain, from, nil
 		}
 		if ref = prev; len(chain) > 2*chainMax { // each record may have a text behind it
-			return nil, errWeaveBlock
+			return nil, nil, errWeaveBlock
 		}
 	}
 }
 
+// unknown is for whoever knows no version of a weave.
+func unknown(state.Ref) *loaded { return nil }
+
 func isSnapshot(b []byte) bool { return b[0] == blockSnapshot || b[0] == blockPlain }
 
-// build makes a weave of its chain.
-func build(chain [][]byte, unzip unzipper) (*loaded, error) {
+// build makes a weave of its chain, upon an earlier version if there is one.
+func build(from *loaded, chain [][]byte, unzip unzipper) (*loaded, error) {
 	l := &loaded{}
+	if from != nil {
+		l = from.before()
+	}
 	latest := slices.IndexFunc(chain, func(b []byte) bool { return b[0] == blockShown }) // those before it are of no use
 	var records []weave.Patch
 	for i, b := range slices.Backward(chain) {
@@ -187,12 +197,22 @@ func (l *loaded) apply(src weave.Source, hunks []change.Hunk) error {
 
 // changes says that a record comes.
 func (l *loaded) changes() {
+	l.own() // then from is what it was a copy of
 	if l.from == l.w {
 		l.from = l.w.Clone()
 	}
-	l.own()
 	l.shown = nil
 	l.length++
+}
+
+// before is a version, to be built on: what it shows is where later ones find the lines that stay.
+func (l *loaded) before() *loaded {
+	c := *l
+	c.lent, c.shown = true, nil
+	if l.shown != nil {
+		c.text, c.from = l.shown, l.w
+	}
+	return &c
 }
 
 // own makes the weave one's own.
