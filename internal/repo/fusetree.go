@@ -24,6 +24,11 @@ func (f *fuse) finish() (state.Tree, error) {
 	if err := f.decide(); err != nil {
 		return state.Tree{}, err
 	}
+	return f.write()
+}
+
+// write writes the tree of what was decided.
+func (f *fuse) write() (state.Tree, error) {
 	at := map[string]state.Edit{} // what stands at each path that is touched
 	for i := range f.plain {
 		at[f.plain[i].Path] = f.plain[i]

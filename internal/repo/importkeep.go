@@ -163,9 +163,9 @@ func (k *keptWeaves) stays(l *loaded) bool {
 	return len(l.w.Runs) <= copiedRuns || l.length%largeApart == 0
 }
 
-// read keeps a version that had to be read: a branch begins there, perhaps several.
+// read keeps a version of which it is not known what it shows: one that had to be read, for a branch begins there, or one with open conflicts.
 func (k *keptWeaves) read(e *state.Entry, l *loaded) {
-	if k == nil || e.Kind != change.Text || len(l.w.Open()) > 0 || !k.stays(l) {
+	if k == nil || e.Kind != change.Text || !k.stays(l) {
 		return
 	}
 	c := *l

@@ -146,7 +146,7 @@ func (p *importing) settle(h *reach) error {
 			}
 		}
 	}
-	all, err := p.im.r.conflictsIn(w.tree, h, func(d *state.Dispute) bool { return d.Hidden == nil })
+	all, err := p.conflicts(h)
 	if err != nil {
 		return err
 	}
@@ -170,6 +170,31 @@ func (p *importing) settle(h *reach) error {
 		}
 	}
 	return nil
+}
+
+// conflicts lists what is to be decided, and counts what hunks decide that were found already.
+func (p *importing) conflicts(h *reach) (all []Conflict, err error) {
+	ds := p.disputes
+	for i := range ds {
+		d := ds[i]
+		if d.Hidden != nil {
+			continue
+		}
+		if rec := p.w.recordOf(d.File); rec != nil && rec.whole {
+			p.im.Stats.Settled += rec.blocks
+			d.Kinds &^= state.DisputedText
+		}
+		if d.Kinds&^state.Several == 0 {
+			continue
+		}
+		more, err := p.im.r.conflictsOf(p.tree, ds, &d, h)
+		if err != nil {
+			return nil, fmt.Errorf("look at the conflicts of %s: %w", safepath.Quote(d.Shown), err)
+		}
+		all = append(all, more...)
+	}
+	slices.SortStableFunc(all, func(a, b Conflict) int { return state.ComparePaths(a.Path, b.Path) })
+	return all, nil
 }
 
 // single has one value stand in each register of a file in which several do.
@@ -231,6 +256,7 @@ func (r *Repo) recordWhole(d *diff.Differ, rec *recorded) error {
 	if err != nil {
 		return err
 	}
+	rec.whole, rec.blocks = true, len(view.Blocks())
 	segments := view.Whole()
 	t := &texts{r: r, l: l}
 	var before []byte
