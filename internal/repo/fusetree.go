@@ -169,6 +169,12 @@ func (f *fuse) unite(x *fused, w *was) error {
 		return err
 	}
 	x.weave, x.newWeave = x.weave.with(merged), true
+	switch {
+	case o.weave.shown != nil:
+		x.weave.other, x.weave.otherText = o.weave.w, o.weave.shown
+	case o.weave.text != nil:
+		x.weave.other, x.weave.otherText = o.weave.from, o.weave.text
+	}
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (a *aging) find(key weaveKey, fn func(weaveKey, *loaded)) *loaded {
 // hold has a weave among the young. What has to go for it is given to fn, if that is not nil.
 func (a *aging) hold(key weaveKey, l *loaded, fn func(weaveKey, *loaded)) {
 	if _, there := a.young[key]; !there {
-		a.bytes += len(l.shown) + len(l.text) + l.w.Bytes()
+		a.bytes += len(l.shown) + len(l.text) + len(l.otherText) + l.w.Bytes()
 		if l.from != nil && l.from != l.w {
 			a.bytes += l.from.Bytes()
 		}
@@ -193,7 +193,8 @@ const copiedRuns = 8192
 
 // put keeps the weave of a file without open conflicts, and what it shows.
 func (k *keptWeaves) put(file change.FileID, l *loaded, text []byte) {
-	l.shown, l.text, l.from, l.lent = text, nil, nil, false // what comes next is made from what shows now
+	l.shown, l.lent = text, false
+	l.text, l.from, l.otherText, l.other = nil, nil, nil, nil // what comes next is made from what shows now
 	k.hold(weaveKey{file, l.ref}, l)
 }
 

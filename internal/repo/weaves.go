@@ -44,6 +44,9 @@ type loaded struct {
 	// record followed.
 	text []byte
 	from *weave.Weave
+	// Of a union: what showed on the other side, and the weave there; nil for not at hand.
+	otherText []byte
+	other     *weave.Weave
 	// shown is what shows now, where that is at hand.
 	shown []byte
 	lent  bool // w is others' too, and copied before it is changed
@@ -404,13 +407,19 @@ func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
 	}
 	dst = slices.Grow(dst, int(min(l.w.Size(), change.MaxText)))
 	t := texts{r: r, l: l}
-	old := walk{text: l.text}
+	old, other := walk{text: l.text}, walk{text: l.otherText}
 	if l.from != nil {
 		old.runs = l.from.Runs
+	}
+	if l.other != nil {
+		other.runs = l.other.Runs
 	}
 	for i := range l.w.Runs {
 		run := &l.w.Runs[i]
 		b, found := old.take(run)
+		if o, there := other.take(run); there && !found {
+			b, found = o, true
+		}
 		if !run.Shown() {
 			continue
 		}
@@ -470,14 +479,24 @@ type texts struct {
 	l     *loaded
 	kept  map[weave.Source][]byte
 	last  uint32
-	text  []byte     // of last
-	shown []shownRun // of the snapshot, by change and offset
+	text  []byte // of last
+	shown [2]shownRuns
 }
 
 // run gives the text of a run, dead ones too. The slice must not be changed.
 func (t *texts) run(run *weave.Run) ([]byte, error) {
-	if t.l.from != nil && t.snapshotHas(run.Change) {
-		if b, ok := t.snapshotted(run); ok {
+	for i, was := range [2]shownRuns{{w: t.l.from, text: t.l.text}, {w: t.l.other, text: t.l.otherText}} {
+		if was.w == nil {
+			continue
+		}
+		if _, ok := was.w.Source(run.Change); !ok { // what came later need not be looked for
+			continue
+		}
+		if t.shown[i].w == nil {
+			was.find()
+			t.shown[i] = was
+		}
+		if b, ok := t.shown[i].run(run); ok {
 			return b, nil
 		}
 	}
@@ -505,25 +524,27 @@ func (t *texts) run(run *weave.Run) ([]byte, error) {
 	return t.text[run.Off : run.Off+run.Len], nil
 }
 
-// snapshotHas tells whether a change was there at the snapshot: what came later need not be looked for in its text.
-func (t *texts) snapshotHas(c uint32) bool {
-	_, ok := t.l.from.Source(c)
-	return ok
+// shownRuns is what an earlier weave showed, by change and offset.
+type shownRuns struct {
+	w    *weave.Weave
+	text []byte
+	runs []shownRun
 }
 
-// snapshotted finds a run in the text kept with the snapshot: runs are only ever cut smaller since.
-func (t *texts) snapshotted(run *weave.Run) ([]byte, bool) {
-	if t.shown == nil {
-		at := uint32(0)
-		for i := range t.l.from.Runs {
-			if f := &t.l.from.Runs[i]; f.Shown() {
-				t.shown = append(t.shown, shownRun{f.Change, f.Off, f.Len, at})
-				at += f.Len
-			}
+func (s *shownRuns) find() {
+	at := uint32(0)
+	for i := range s.w.Runs {
+		if f := &s.w.Runs[i]; f.Shown() {
+			s.runs = append(s.runs, shownRun{f.Change, f.Off, f.Len, at})
+			at += f.Len
 		}
-		slices.SortFunc(t.shown, func(a, b shownRun) int { return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.off, b.off)) })
 	}
-	i, found := slices.BinarySearchFunc(t.shown, run, func(s shownRun, run *weave.Run) int {
+	slices.SortFunc(s.runs, func(a, b shownRun) int { return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.off, b.off)) })
+}
+
+// run finds a run: they are only ever cut smaller since.
+func (s *shownRuns) run(run *weave.Run) ([]byte, bool) {
+	i, found := slices.BinarySearchFunc(s.runs, run, func(s shownRun, run *weave.Run) int {
 		return cmp.Or(cmp.Compare(s.change, run.Change), cmp.Compare(s.off, run.Off))
 	})
 	if !found {
@@ -532,15 +553,15 @@ func (t *texts) snapshotted(run *weave.Run) ([]byte, bool) {
 	if i < 0 {
 		return nil, false
 	}
-	s := &t.shown[i]
-	if s.change != run.Change || run.Off+run.Len > s.off+s.len {
+	r := &s.runs[i]
+	if r.change != run.Change || run.Off+run.Len > r.off+r.len {
 		return nil, false
 	}
-	from := s.at + run.Off - s.off
-	return t.l.text[from : from+run.Len], true
+	from := r.at + run.Off - r.off
+	return s.text[from : from+run.Len], true
 }
 
-// shownRun is a run that a snapshot shows, and where in its text.
+// shownRun is a run that showed, and where in the text.
 type shownRun struct{ change, off, len, at uint32 }
 
 // sourceHash is the lowest bit beside a source's ordinal: a hash says where its text lies.
