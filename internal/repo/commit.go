@@ -237,6 +237,15 @@ func (w *work) grow(n uint32, next StateRef) error {
 	done := r.opt.Timings.Phase("tree")
 	defer done(0)
 	if w.general {
+		if w.settling != nil && w.after != nil && len(w.after.nowDisputed()) == 0 {
+			// Nothing of it is named by an id or ordered by one: what was tried out is what is.
+			tree, err := w.after.write()
+			if err != nil {
+				return err
+			}
+			r.blocks.PutRoot(state.StateRoot{State: next.Num, Root: tree.Root()})
+			return nil
+		}
 		return w.t.growTree(next, w.tree, []uint32{n})
 	}
 	o := r.newOverlay(w.tree)

@@ -302,7 +302,7 @@ func (l *loaded) with(w *weave.Weave) *loaded {
 	if l.shown != nil {
 		return &loaded{w: w, length: 1, text: l.shown, from: l.w}
 	}
-	return &loaded{w: w, length: 1, text: l.text, from: l.from}
+	return &loaded{w: w, length: 1, text: l.text, from: l.from, other: l.other, otherText: l.otherText}
 }
 
 // addUndoing puts a change beside what is there that takes another back.

@@ -223,8 +223,12 @@ func (f *fuse) keepWeave(x *fused) (err error) {
 			return err
 		}
 		x.newWeave = false
-		if k := f.r.kept; k != nil && x.text != nil && x.exists && e.Kind == change.Text && e.Weave != 0 && len(x.weave.w.Open()) == 0 {
-			k.put(x.id, x.weave, x.text)
+		if k := f.r.kept; k != nil && x.text != nil && x.exists && e.Kind == change.Text && e.Weave != 0 {
+			if len(x.weave.w.Open()) == 0 {
+				k.put(x.id, x.weave, x.text)
+			} else { // the change that settles it comes next
+				k.read(e, x.weave)
+			}
 		}
 		x.text = nil
 	}

@@ -22,6 +22,11 @@ func (f *fuse) finish() (state.Tree, error) {
 	if err := f.decide(); err != nil {
 		return state.Tree{}, err
 	}
+	return f.write()
+}
+
+// write writes the tree of what was decided.
+func (f *fuse) write() (state.Tree, error) {
 	at := map[string]state.Edit{} // what stands at each path that is touched
 	for i := range f.plain {
 		at[f.plain[i].Path] = f.plain[i]
@@ -162,6 +167,12 @@ func (f *fuse) unite(x *fused, w *was) error {
 		return err
 	}
 	x.weave, x.newWeave = x.weave.with(merged), true
+	switch {
+	case o.weave.shown != nil:
+		x.weave.other, x.weave.otherText = o.weave.w, o.weave.shown
+	case o.weave.text != nil:
+		x.weave.other, x.weave.otherText = o.weave.from, o.weave.text
+	}
 	return nil
 }
 

@@ -75,7 +75,7 @@ const (
 // NewImporter begins an import. Close must be called.
 func (r *Repo) NewImporter(ctx context.Context) (*Importer, error) {
 	im := &Importer{Batch: importChanges, r: r, ctx: ctx, grown: map[uint32]*grownState{}, acts: map[state.Act]change.Writes{}}
-	r.frontier, r.kept, r.touched, r.shared = map[uint32]bool{}, newKeptWeaves(), map[uint32][]change.FileID{}, r.keptReach()
+	r.frontier, r.kept, r.touched, r.shared = map[uint32]bool{}, newKeptWeaves(), newTouchedFiles(r.origin), r.keptReach()
 	return im, im.begin()
 }
 

@@ -94,46 +94,20 @@ func (r *Repo) uniteGrown(a, b *grownState) (*grownState, error) {
 // apart tells a fuse by the changes that each of two states has alone what they know of a file beyond each other.
 func (f *fuse) apart(mine, theirs state.Set) error {
 	f.theirs, f.mine = map[change.FileID][]uint32{}, mine
-	err := f.r.eachTouched(theirs, func(n uint32, id change.FileID) { f.theirs[id] = append(f.theirs[id], n) })
-	if err != nil {
+	if err := f.r.touched.each(theirs, func(n uint32, id change.FileID) { f.theirs[id] = append(f.theirs[id], n) }); err != nil {
 		return err
 	}
-	both := map[change.FileID]bool{}
-	err = f.r.eachTouched(mine, func(_ uint32, id change.FileID) {
-		if _, ok := f.theirs[id]; ok {
-			both[id] = true
-		}
-	})
+	if err := f.r.touched.learn(mine); err != nil {
+		return err
+	}
 	f.knows = func(id change.FileID) knowledge {
 		switch _, ok := f.theirs[id]; {
 		case !ok:
 			return knowsLess
-		case both[id]:
+		case f.r.touched.by(id, mine):
 			return knowsApart
 		}
 		return knowsMore
-	}
-	return err
-}
-
-// eachTouched calls fn for the files on which changes act, once for each change. Which they are is kept in mind.
-func (r *Repo) eachTouched(changes state.Set, fn func(n uint32, id change.FileID)) error {
-	for n := range changes.All() {
-		ids, known := r.touched[n]
-		if !known {
-			o, err := r.origin(n)
-			if err != nil {
-				return err
-			}
-			ids = make([]change.FileID, len(o.files))
-			for i := range o.files {
-				ids[i] = o.files[i].ID
-			}
-			r.touched[n] = ids
-		}
-		for _, id := range ids {
-			fn(n, id)
-		}
 	}
 	return nil
 }
@@ -172,7 +146,7 @@ func (p *importing) settle(h *reach) error {
 			}
 		}
 	}
-	all, err := p.im.r.conflictsIn(w.tree, h, func(d *state.Dispute) bool { return d.Hidden == nil })
+	all, err := p.conflicts(h)
 	if err != nil {
 		return err
 	}
@@ -196,6 +170,31 @@ func (p *importing) settle(h *reach) error {
 		}
 	}
 	return nil
+}
+
+// conflicts lists what is to be decided, and counts what hunks decide that were found already.
+func (p *importing) conflicts(h *reach) (all []Conflict, err error) {
+	ds := p.disputes
+	for i := range ds {
+		d := ds[i]
+		if d.Hidden != nil {
+			continue
+		}
+		if rec := p.w.recordOf(d.File); rec != nil && rec.whole {
+			p.im.Stats.Settled += rec.blocks
+			d.Kinds &^= state.DisputedText
+		}
+		if d.Kinds&^state.Several == 0 {
+			continue
+		}
+		more, err := p.im.r.conflictsOf(p.tree, ds, &d, h)
+		if err != nil {
+			return nil, fmt.Errorf("look at the conflicts of %s: %w", safepath.Quote(d.Shown), err)
+		}
+		all = append(all, more...)
+	}
+	slices.SortStableFunc(all, func(a, b Conflict) int { return state.ComparePaths(a.Path, b.Path) })
+	return all, nil
 }
 
 // single has one value stand in each register of a file in which several do.
@@ -257,6 +256,7 @@ func (r *Repo) recordWhole(d *diff.Differ, rec *recorded) error {
 	if err != nil {
 		return err
 	}
+	rec.whole, rec.blocks = true, len(view.Blocks())
 	segments := view.Whole()
 	t := &texts{r: r, l: l}
 	var before []byte

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -27,7 +26,8 @@ const replayedBytes = 64 << 20
 
 // NewReplay begins with nothing.
 func (r *Repo) NewReplay(ctx context.Context) (*Replay, error) {
-	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves(), touched: map[uint32][]change.FileID{}}
+	of := &Repo{root: r.root, dir: r.dir, fs: vfs.NewMem(), opt: r.opt, store: r.store, kept: newKeptWeaves()}
+	of.touched = newTouchedFiles(of.origin)
 	of.shared = of.keptReach()
 	p := &Replay{r: of, ctx: ctx, grown: map[uint32]*grownState{}, next: 1}
 	if _, err := of.openBlocksAt(p.next); err != nil {

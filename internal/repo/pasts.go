@@ -111,22 +111,27 @@ func (p *wholePasts) forget(n uint32) {
 	delete(p.old, n)
 }
 
-// mostPairs is up to how many dependencies each is held against each.
-const mostPairs = 64
-
-// minimal is minimalOf.
+// minimal is minimalOf. What another one reaches, one that no other reaches does: from the greatest down, the pasts of these alone are looked
+// at.
 func (p *wholePasts) minimal(deps []uint32) []uint32 {
-	if len(deps) > mostPairs {
-		return minimalOf(deps, p.deps)
-	}
 	deps = slices.Clone(deps)
 	slices.Sort(deps)
 	deps = slices.Compact(deps)
-	out := deps[:0:0]
-	for i, d := range deps {
-		if !slices.ContainsFunc(deps[i+1:], func(a uint32) bool { return p.of(a).has(d) }) {
-			out = append(out, d)
+	if len(deps) < 2 {
+		return deps
+	}
+	reached := make(bitset, deps[len(deps)-2]>>6+1)
+	at := len(deps)
+	for i, d := range slices.Backward(deps) {
+		if int(d>>6) < len(reached) && reached.has(d) {
+			continue
+		}
+		at--
+		deps[at] = d // what stood there was looked at
+		if i > 0 {
+			past := p.of(d)
+			reached.with(past[:min(len(past), len(reached))])
 		}
 	}
-	return out
+	return slices.Clone(deps[at:])
 }

@@ -58,6 +58,7 @@ func (w *work) reconcile(self uint32) ([]uint32, error) {
 			return nil, err
 		}
 		if !again {
+			w.after = after
 			return w.claimedBy(n, after)
 		}
 	}
@@ -241,6 +242,16 @@ func (w *work) settleBody(x *fused) error {
 		}
 	}
 	return err
+}
+
+// recordOf finds what is recorded of a file of the state that the record stands on.
+func (w *work) recordOf(id change.FileID) *recorded {
+	for i := range w.recs {
+		if old := w.recs[i].old; old != nil && old.File == id {
+			return &w.recs[i]
+		}
+	}
+	return nil
 }
 
 // gone tells whether the record removes a file.

@@ -36,6 +36,9 @@ type recorded struct {
 	old            *state.Entry
 	weave          *loaded
 	added, deleted int // lines
+	// Of a text with open conflicts: its hunks settle them all, of which so many were shown as blocks.
+	whole  bool
+	blocks int
 	// onDisk: the content is what the working file held when it had this stat.
 	onDisk bool
 	stat   vfs.Stat

@@ -13,7 +13,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/sign"
 	"github.com/oxy-vcs/oxy/internal/state"
@@ -43,18 +42,18 @@ type Repo struct {
 	older     map[uint32]*body // an import keeps more of them: those before the last
 	fresh     map[uint32]*body // of changes that the transaction under way made
 
-	treeMu   sync.Mutex                 // held while a tree is looked up or made
-	blocksMu sync.Mutex                 // guards blocks and what follows, between readers
-	blocks   *state.Blocks              // opened when first needed
-	stale    bool                       // what the trees' file held could not be used: write it anew
-	retired  []*state.Blocks            // damaged ones, from which trees may still be read
-	renewals atomic.Uint32              // how often the trees were begun anew
-	writing  bool                       // a transaction is under way that did not commit yet
-	recorded bool                       // this process committed an operation
-	frontier map[uint32]bool            // states on which an import goes on: their trees stay
-	shared   *reach                     // of an import, and of the transaction under way
-	kept     *keptWeaves                // of an import; nil otherwise
-	touched  map[uint32][]change.FileID // of an import: on which files each change acts
+	treeMu   sync.Mutex      // held while a tree is looked up or made
+	blocksMu sync.Mutex      // guards blocks and what follows, between readers
+	blocks   *state.Blocks   // opened when first needed
+	stale    bool            // what the trees' file held could not be used: write it anew
+	retired  []*state.Blocks // damaged ones, from which trees may still be read
+	renewals atomic.Uint32   // how often the trees were begun anew
+	writing  bool            // a transaction is under way that did not commit yet
+	recorded bool            // this process committed an operation
+	frontier map[uint32]bool // states on which an import goes on: their trees stay
+	shared   *reach          // of an import, and of the transaction under way
+	kept     *keptWeaves     // of an import; nil otherwise
+	touched  *touchedFiles   // of an import: on which files each change acts
 
 	zipper   *zstd.Encoder // of weaves' texts, made when first needed
 	unzipper *zstd.Decoder

@@ -44,6 +44,9 @@ type loaded struct {
 	// record followed.
 	text []byte
 	from *weave.Weave
+	// Of a union: what showed on the other side, and the weave there; nil for not at hand.
+	otherText []byte
+	other     *weave.Weave
 	// shown is what shows now, where that is at hand.
 	shown []byte
 	lent  bool // w is others' too, and copied before it is changed
@@ -67,48 +70,58 @@ func (r *Repo) loadWeave(e *state.Entry) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	chain, err := chainOf(blocks.GetWeave, e.Weave)
+	chain, from, err := chainOf(blocks.GetWeave, e.Weave, r.kept.earlier(e))
 	if err != nil {
 		return nil, err
 	}
-	l, err := build(chain, r.unzip)
+	l, err := build(from, chain, r.unzip)
 	if err != nil {
 		return nil, err
 	}
 	l.ref = e.Weave
+	r.kept.read(e, l)
 	return l, nil
 }
 
-// chainOf gives the blocks of a weave, the latest first, down to a snapshot or the first.
-func chainOf(get func(state.Ref) (state.Ref, []byte, error), ref state.Ref) (chain [][]byte, err error) {
+// chainOf gives the blocks of a weave, the latest first, down to a snapshot or the first, or to a version that is known, which it gives too.
+func chainOf(get func(state.Ref) (state.Ref, []byte, error), ref state.Ref, known func(state.Ref) *loaded) (chain [][]byte, from *loaded, err error) {
 	for {
 		prev, payload, err := get(ref)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		list, err := blocksIn(payload)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, b := range slices.Backward(list) {
 			if chain = append(chain, b); isSnapshot(b) {
-				return chain, nil
+				return chain, nil, nil
 			}
 		}
 		if prev == 0 {
-			return chain, nil
+			return chain, nil, nil
+		}
+		if from = known(prev); from != nil {
+			return chain, from, nil
 		}
 		if ref = prev; len(chain) > 2*chainMax { // each record may have a text behind it
-			return nil, errWeaveBlock
+			return nil, nil, errWeaveBlock
 		}
 	}
 }
 
+// unknown is for whoever knows no version of a weave.
+func unknown(state.Ref) *loaded { return nil }
+
 func isSnapshot(b []byte) bool { return b[0] == blockSnapshot || b[0] == blockPlain }
 
-// build makes a weave of its chain.
-func build(chain [][]byte, unzip unzipper) (*loaded, error) {
+// build makes a weave of its chain, upon an earlier version if there is one.
+func build(from *loaded, chain [][]byte, unzip unzipper) (*loaded, error) {
 	l := &loaded{}
+	if from != nil {
+		l = from.before()
+	}
 	latest := slices.IndexFunc(chain, func(b []byte) bool { return b[0] == blockShown }) // those before it are of no use
 	var records []weave.Patch
 	for i, b := range slices.Backward(chain) {
@@ -187,12 +200,22 @@ func (l *loaded) apply(src weave.Source, hunks []change.Hunk) error {
 
 // changes says that a record comes.
 func (l *loaded) changes() {
+	l.own() // then from is what it was a copy of
 	if l.from == l.w {
 		l.from = l.w.Clone()
 	}
-	l.own()
 	l.shown = nil
 	l.length++
+}
+
+// before is a version, to be built on: what it shows is where later ones find the lines that stay.
+func (l *loaded) before() *loaded {
+	c := *l
+	c.lent, c.shown = true, nil
+	if l.shown != nil {
+		c.text, c.from = l.shown, l.w
+	}
+	return &c
 }
 
 // own makes the weave one's own.
@@ -384,13 +407,19 @@ func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
 	}
 	dst = slices.Grow(dst, int(min(l.w.Size(), change.MaxText)))
 	t := texts{r: r, l: l}
-	old := walk{text: l.text}
+	old, other := walk{text: l.text}, walk{text: l.otherText}
 	if l.from != nil {
 		old.runs = l.from.Runs
+	}
+	if l.other != nil {
+		other.runs = l.other.Runs
 	}
 	for i := range l.w.Runs {
 		run := &l.w.Runs[i]
 		b, found := old.take(run)
+		if o, there := other.take(run); there && !found {
+			b, found = o, true
+		}
 		if !run.Shown() {
 			continue
 		}
@@ -450,14 +479,24 @@ type texts struct {
 	l     *loaded
 	kept  map[weave.Source][]byte
 	last  uint32
-	text  []byte     // of last
-	shown []shownRun // of the snapshot, by change and offset
+	text  []byte // of last
+	shown [2]shownRuns
 }
 
 // run gives the text of a run, dead ones too. The slice must not be changed.
 func (t *texts) run(run *weave.Run) ([]byte, error) {
-	if t.l.from != nil && t.snapshotHas(run.Change) {
-		if b, ok := t.snapshotted(run); ok {
+	for i, was := range [2]shownRuns{{w: t.l.from, text: t.l.text}, {w: t.l.other, text: t.l.otherText}} {
+		if was.w == nil {
+			continue
+		}
+		if _, ok := was.w.Source(run.Change); !ok { // what came later need not be looked for
+			continue
+		}
+		if t.shown[i].w == nil {
+			was.find()
+			t.shown[i] = was
+		}
+		if b, ok := t.shown[i].run(run); ok {
 			return b, nil
 		}
 	}
@@ -485,25 +524,27 @@ func (t *texts) run(run *weave.Run) ([]byte, error) {
 	return t.text[run.Off : run.Off+run.Len], nil
 }
 
-// snapshotHas tells whether a change was there at the snapshot: what came later need not be looked for in its text.
-func (t *texts) snapshotHas(c uint32) bool {
-	_, ok := t.l.from.Source(c)
-	return ok
+// shownRuns is what an earlier weave showed, by change and offset.
+type shownRuns struct {
+	w    *weave.Weave
+	text []byte
+	runs []shownRun
 }
 
-// snapshotted finds a run in the text kept with the snapshot: runs are only ever cut smaller since.
-func (t *texts) snapshotted(run *weave.Run) ([]byte, bool) {
-	if t.shown == nil {
-		at := uint32(0)
-		for i := range t.l.from.Runs {
-			if f := &t.l.from.Runs[i]; f.Shown() {
-				t.shown = append(t.shown, shownRun{f.Change, f.Off, f.Len, at})
-				at += f.Len
-			}
+func (s *shownRuns) find() {
+	at := uint32(0)
+	for i := range s.w.Runs {
+		if f := &s.w.Runs[i]; f.Shown() {
+			s.runs = append(s.runs, shownRun{f.Change, f.Off, f.Len, at})
+			at += f.Len
 		}
-		slices.SortFunc(t.shown, func(a, b shownRun) int { return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.off, b.off)) })
 	}
-	i, found := slices.BinarySearchFunc(t.shown, run, func(s shownRun, run *weave.Run) int {
+	slices.SortFunc(s.runs, func(a, b shownRun) int { return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.off, b.off)) })
+}
+
+// run finds a run: they are only ever cut smaller since.
+func (s *shownRuns) run(run *weave.Run) ([]byte, bool) {
+	i, found := slices.BinarySearchFunc(s.runs, run, func(s shownRun, run *weave.Run) int {
 		return cmp.Or(cmp.Compare(s.change, run.Change), cmp.Compare(s.off, run.Off))
 	})
 	if !found {
@@ -512,15 +553,15 @@ func (t *texts) snapshotted(run *weave.Run) ([]byte, bool) {
 	if i < 0 {
 		return nil, false
 	}
-	s := &t.shown[i]
-	if s.change != run.Change || run.Off+run.Len > s.off+s.len {
+	r := &s.runs[i]
+	if r.change != run.Change || run.Off+run.Len > r.off+r.len {
 		return nil, false
 	}
-	from := s.at + run.Off - s.off
-	return t.l.text[from : from+run.Len], true
+	from := r.at + run.Off - r.off
+	return s.text[from : from+run.Len], true
 }
 
-// shownRun is a run that a snapshot shows, and where in its text.
+// shownRun is a run that showed, and where in the text.
 type shownRun struct{ change, off, len, at uint32 }
 
 // sourceHash is the lowest bit beside a source's ordinal: a hash says where its text lies.

@@ -33,7 +33,7 @@ func (w *weavePacking) thin(latest *weaveStretch) error {
 	}
 	at := make(map[*weaveStretch]*weave.Weave, len(snaps)) // what a snapshot holds
 	for _, s := range snaps {
-		l, err := build(s.blocks[len(s.blocks)-1:], newUnzip)
+		l, err := build(nil, s.blocks[len(s.blocks)-1:], newUnzip)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (s *weaveStretch) weave() error {
 	for t := s; t != nil; t = t.below {
 		chain = append(chain, t.blocks...)
 	}
-	l, err := build(chain, newUnzip)
+	l, err := build(nil, chain, newUnzip)
 	if err == nil {
 		s.w = l.w
 	}

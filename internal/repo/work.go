@@ -41,6 +41,7 @@ type work struct {
 	extra    []extra              // beyond what the disk shows
 	settling func(h *reach) error // of an import: settles what a merge brought
 	before   *fuse                // of the state that the change stands on, when it was needed
+	after    *fuse                // then: with the change, which had no id yet
 	fresh    freshManifest
 	warnings []string
 	skipped  []string

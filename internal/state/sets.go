@@ -68,6 +68,14 @@ func (s Set) Has(n uint32) bool {
 	return i < len(s.runs) && s.runs[i].first <= n
 }
 
+// Least gives the change with the least number; false for the empty set.
+func (s Set) Least() (uint32, bool) {
+	if len(s.runs) == 0 {
+		return 0, false
+	}
+	return s.runs[0].first, true
+}
+
 // at is the index of the first run that does not end before n.
 func (s Set) at(n uint32) int {
 	i, _ := slices.BinarySearchFunc(s.runs, n, func(r run, n uint32) int { return cmp.Compare(r.last, n) })

@@ -24,13 +24,13 @@ type Run struct {
 	// Head marks the first run of an inserted stretch: its first line is a child of the line at Parent, on the left side
 	// or the right. Every other line of a stretch is the right child of the line before it.
 	Head, Left bool
-	Parent     change.Pos
 	// HasRight says that the run's last line has a right child. Every other line has: the next one.
 	HasRight bool
-	Dead     Set // the changes that delete it
 	// Turned says that the run shows though it is deleted, or does not though nothing deletes it: deletions were taken back,
 	// its own change was undone, or a twin shows in its stead.
 	Turned bool
+	Parent change.Pos
+	Dead   Set   // the changes that delete it
 	Before Cover // of the place before the run
 	Inside Cover // of the places between its lines; what covers them covers Before too, or did
 }

@@ -68,6 +68,7 @@ func TestRealHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%+v", rep)
+	t.Log("ids", idsOf(t, r))
 	v, err := Verify(ctx, r, nil, &counter{t: t})
 	if err != nil || len(v.Faults) > 0 {
 		t.Fatal(v, err)

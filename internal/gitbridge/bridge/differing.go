@@ -35,10 +35,15 @@ func (d *differing) add(old, new *state.Entry, content func() ([]byte, error)) e
 	if err != nil {
 		return err
 	}
-	d.files++
 	if e.Side, err = sideOf(d.f, d.hasher, new, b); err != nil {
 		return err
 	}
+	return d.put(e, b)
+}
+
+// put takes in what Git has at a path by what differs there.
+func (d *differing) put(e tree.Edit, content []byte) error {
+	d.files++
 	if mode, ok := d.modes[e.Path]; ok {
 		e.Mode = mode
 		delete(d.modes, e.Path)
@@ -47,7 +52,7 @@ func (d *differing) add(old, new *state.Entry, content func() ([]byte, error)) e
 		e.ID = id
 		delete(d.blobs, e.Path)
 	} else if d.give != nil {
-		if err := d.give(e.Side, b); err != nil {
+		if err := d.give(e.Side, content); err != nil {
 			return err
 		}
 	}

@@ -34,6 +34,7 @@ type exporter struct {
 	builder *tree.Builder
 	hasher  *object.Hasher
 	replay  *repo.Replay         // nil where Git has what new commits stand on
+	stepped chan *stepped        // of a proof: states that the replay made ahead; it alone uses the replay then
 	fresh   map[object.ID]uint32 // new commits
 	load    func(id object.ID) ([]byte, error)
 	fault   func(id object.ID, err error) // nil: a commit that is not what it was ends all
@@ -80,12 +81,18 @@ func (x *exporter) commits(ctx context.Context, todo []uint32, onOld bool, reade
 	}
 	x.opt.Progress.Begin(x.doing, int64(len(todo)), false)
 	defer x.opt.Progress.End()
+	next := func(s uint32, n *node) error { return x.commit(s, n, reader) }
+	if x.onlyProves(todo) {
+		stop := x.stepAhead(ctx, todo)
+		defer stop()
+		next = func(s uint32, n *node) error { return x.prove(ctx, s, n) }
+	}
 	for _, s := range todo {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n := x.nodes[s]
-		err := x.commit(s, n, reader)
+		err := next(s, n)
 		if bad := (*mismatch)(nil); errors.As(err, &bad) && x.fault != nil {
 			x.fault(n.id, err)
 			err = nil
@@ -148,12 +155,17 @@ func (x *exporter) commit(s uint32, n *node, reader *odb.Reader) error {
 	if err != nil {
 		return err
 	}
+	return x.make(s, n, &m, d)
+}
+
+// make makes a commit upon its first parent's tree and what differs from that.
+func (x *exporter) make(s uint32, n *node, m *remembered, d *differing) error {
 	x.files += d.files
 	edits, err := d.edits()
 	if err != nil {
 		return err
 	}
-	made, err := x.builder.Apply(base, edits, func(id object.ID, raw []byte) error {
+	made, err := x.builder.Apply(d.base, edits, func(id object.ID, raw []byte) error {
 		return x.add(id, object.TreeKind, raw)
 	})
 	if err != nil {
@@ -165,7 +177,7 @@ func (x *exporter) commit(s uint32, n *node, reader *odb.Reader) error {
 		}
 	}
 	x.trees[s] = made
-	raw, err := x.raw(s, n, &m, made.ID())
+	raw, err := x.raw(s, n, m, made.ID())
 	if err != nil {
 		return err
 	}
@@ -242,7 +254,7 @@ func (x *exporter) grow(first, s uint32, d *differing) error {
 
 func (x *exporter) forget(s uint32) {
 	delete(x.trees, s)
-	if x.replay != nil {
+	if x.replay != nil && x.stepped == nil {
 		x.replay.Forget(s)
 	}
 }
