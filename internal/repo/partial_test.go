@@ -109,7 +109,7 @@ func TestPartialClone(t *testing.T) {
 	a := gallery(t, opt)
 	p, res := a.partClone(opt, "docs")
 	// Begun, received, settled, checked out: nothing had to be brought, which would be an operation more.
-	if n := p.store.NumOps(); n != 5 {
+	if n := p.store.NumOps(); n != 4 {
 		t.Errorf("%d operations: what was left out was needed", n)
 	}
 	if res.Promised != galleryLacks || res.Came != 4 {
