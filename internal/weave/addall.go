@@ -45,8 +45,8 @@ func (w *Weave) addSome(ps []Patch, h History, most int) (n int, err error) {
 	s := w.spreadOut()
 	for i := range ps {
 		p := &ps[i]
-		did, err := p.did()
-		if _, there := w.source(p.Change); there || err != nil || p.Undoes != nil || did.solves && len(w.open) > 0 {
+		did, plain := w.plainly(p)
+		if !plain {
 			break
 		}
 		// Chunks that took in others, and what came, are no short ones any more.
@@ -60,8 +60,7 @@ func (w *Weave) addSome(ps []Patch, h History, most int) (n int, err error) {
 		}
 		if !ok || !s.put(&applier{w: w, change: p.Change}, p.Hunks) {
 			// It may have been put in part. Those before it fitted, and do again, so this does not come to pass twice.
-			w.Runs, w.Tail, w.Sources, w.acts, w.odd = was.Runs, was.Tail, was.Sources, was.acts, was.odd
-			w.numbers, w.numbered = nil, 0
+			w.takeBack(&was)
 			if n == 0 {
 				return 0, nil
 			}

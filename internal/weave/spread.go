@@ -198,16 +198,15 @@ func (w *Weave) applySome(ps []Patch) (n int, err error) {
 	var s *spread
 	for i := range ps {
 		p := &ps[i]
-		did, err := p.did()
-		if _, there := w.source(p.Change); there || err != nil || p.Undoes != nil || did.solves && len(w.open) > 0 {
+		did, ok := w.plainly(p)
+		if !ok {
 			break
 		}
 		if s == nil {
 			s = w.spreadOut()
 		}
 		if !s.put(&applier{w: w, change: p.Change}, p.Hunks) {
-			w.Runs, w.Tail, w.Sources, w.acts, w.odd = was.Runs, was.Tail, was.Sources, was.acts, was.odd
-			w.numbers, w.numbered = nil, 0
+			w.takeBack(&was)
 			return 0, nil
 		}
 		w.enter(p, did)
@@ -223,4 +222,17 @@ func (w *Weave) applySome(ps []Patch) (n int, err error) {
 		w.join()
 	}
 	return n, nil
+}
+
+// plainly gives what a patch does, if that is nothing that has to be looked at by itself.
+func (w *Weave) plainly(p *Patch) (did act, ok bool) {
+	did, err := p.did()
+	_, there := w.source(p.Change)
+	return did, err == nil && !there && p.Undoes == nil && (!did.solves || len(w.open) == 0)
+}
+
+// takeBack has the weave as it was before patches were put in while it was spread.
+func (w *Weave) takeBack(was *Weave) {
+	w.Runs, w.Tail, w.Sources, w.acts, w.odd = was.Runs, was.Tail, was.Sources, was.acts, was.odd
+	w.numbers, w.numbered = nil, 0
 }
