@@ -27,6 +27,8 @@ func (t *touchedFiles) learn(changes state.Set) error {
 	if unknown.Empty() {
 		return nil
 	}
+	var learnt state.SetBuilder
+	defer func() { t.known = t.known.Union(learnt.Set()) }() // where one cannot be read, those before it too
 	for n := range unknown.All() {
 		o, err := t.origin(n)
 		if err != nil {
@@ -43,7 +45,7 @@ func (t *touchedFiles) learn(changes state.Set) error {
 		for _, id := range ids {
 			t.acting[id] = insertAscending(t.acting[id], n)
 		}
-		t.known = t.known.Union(state.NewSet(n)) // one by one: what follows may fail
+		learnt.Add(n)
 	}
 	return nil
 }
