@@ -52,6 +52,7 @@ type weaveStretch struct {
 
 	w *weave.Weave // with all of it
 
+	fresh   bool // its latest block is a text that stays
 	spaced  bool // its texts are spaced
 	textAgo int  // then: blocks since a text
 }
@@ -59,18 +60,24 @@ type weaveStretch struct {
 // weavePacking packs the weaves of one file.
 type weavePacking struct {
 	p    *state.WeavePacker
+	text func(l *loaded) ([]byte, error) // what a weave shows; nil: not to be had
 	of   map[state.Ref]*weaveStretch
 	dict state.Ref
 }
 
 // packWeaves is what gc gives to package state.
-func packWeaves(p *state.WeavePacker, heads []state.Ref) error {
-	w := weavePacking{p: p, of: make(map[state.Ref]*weaveStretch, len(heads))}
+func (r *Repo) packWeaves(p *state.WeavePacker, heads []state.Ref) error {
+	w := weavePacking{p: p, text: func(l *loaded) ([]byte, error) { return r.render(nil, l) }, of: make(map[state.Ref]*weaveStretch, len(heads))}
 	for _, h := range heads {
 		w.of[h] = &weaveStretch{head: h}
 	}
 	for _, h := range heads {
 		if err := w.read(w.of[h]); err != nil {
+			return err
+		}
+	}
+	for _, h := range heads[:min(len(heads), freshHeads)] {
+		if err := w.fresh(w.of[h]); err != nil {
 			return err
 		}
 	}
