@@ -121,7 +121,7 @@ func join(dir, path string) string {
 }
 
 func (a *app) options() repo.Options {
-	opt := repo.Options{FS: a.fs, Timings: a.timings, Command: a.args, Env: a.env.Get, Passphrase: a.askPassphrase, Err: a.stdio.Err}
+	opt := repo.Options{FS: a.fs, Timings: a.timings, Command: a.args, Env: a.env.Get, Passphrase: a.askPassphrase, Err: a.stdio.Err, Interrupt: a.interruptible}
 	if ui.IsTerminal(a.stdio.Err) {
 		a.progress = ui.NewProgress(a.stdio.Err)
 		opt.Progress = a.progress
