@@ -207,7 +207,7 @@ func (m *mending) decide(lost *store.Bad, gains bool) (keep *store.Keep, err err
 // replace puts what came in place of what is damaged, and behind the log what is missing altogether.
 func (m *mending) replace() ([]Repaired, error) {
 	var done []Repaired
-	if m.scratch.NumBlobs()+m.scratch.NumChanges() > 0 {
+	if m.scratch.NumBlobs()+m.scratch.NumChanges() > 0 || m.opt.DropLost {
 		if err := m.noteLost(); err != nil {
 			return nil, err
 		}
@@ -241,12 +241,10 @@ func (m *mending) replace() ([]Repaired, error) {
 	if st.Lost > 0 {
 		done = append(done, Repaired{What: fmt.Sprintf("%s, missing now where it was damaged", countOf(st.Lost, "content")), Err: errors.New(m.why())})
 	}
-	if m.lost != nil && len(m.lost.Changes)+len(m.lost.States)+len(m.lost.Ops) > 0 {
-		if m.opt.DropLost {
-			done = append(done, Repaired{What: "the repository, without what nobody has", Gone: m.says, Aside: m.aside})
-		} else {
-			done = append(done, m.withLost(Repaired{What: "what nobody has", Err: errors.New(m.why())}))
-		}
+	if m.lost != nil && m.opt.DropLost {
+		done = append(done, Repaired{What: "the repository, without what nobody has", Gone: m.says, Aside: m.aside})
+	} else if m.lost != nil && len(m.lost.Changes)+len(m.lost.States)+len(m.lost.Ops) > 0 {
+		done = append(done, m.withLost(Repaired{What: "what nobody has", Err: errors.New(m.why())}))
 	} else if m.aside != "" {
 		done[len(done)-1].Aside = m.aside
 	}
@@ -316,7 +314,7 @@ func (c *checker) lost() {
 	}
 	for _, h := range lostOf(v) {
 		if _, ok := c.r.store.BlobSize(h); !ok {
-			c.find(finding{Problem{Text: fmt.Sprintf("content %s was damaged, and no copy had it: no change needs it, but what an import keeps may", h)}, -1, -1})
+			c.find(finding{Problem{Text: fmt.Sprintf("content %s was damaged, and no copy had it: no change needs it, but what an import keeps may. An import from where it came brings it again", h)}, -1, -1})
 		}
 	}
 }
