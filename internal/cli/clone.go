@@ -14,6 +14,7 @@ import (
 func cloneCommand(a *app) *cobra.Command {
 	var opt repo.SyncOptions
 	var alone bool
+	var depth int64
 	c := &cobra.Command{
 		Use:   "clone ADDRESS [DIR]",
 		Short: "Copy a repository, with all its history, into a new directory",
@@ -28,12 +29,17 @@ again is linked or shares its blocks where the disk can, the rest is copied. Sub
 
 With --path the clone is partial: it has every change, and leaves out large contents of files that were never in these directories nor
 directly above, as far as no state needs them to be proved. They are brought when a command asks for them; oxy fetch --contents brings
-all. The working copy is sparse, of the same directories unless --sparse says others.`,
+all. The working copy is sparse, of the same directories unless --sparse says others.
+
+With --depth it leaves out large contents that are old: those that no state shows from N changes before the end of each bookmark on.
+Log, blame and every state since are there and proved as in a whole clone, and what is older is brought when a command asks for it.
+Only the bookmark that it is on comes; oxy fetch brings the others.`,
 		Example: `  oxy clone ../project
   oxy clone ssh://build@example.org/srv/project
   oxy clone -b stable https://example.org/project here
   oxy clone --sparse docs --sparse src/parser ../project
   oxy clone --path docs https://example.org/project
+  oxy clone --depth 100 https://example.org/project
   oxy clone s3://team/project`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -41,7 +47,7 @@ all. The working copy is sparse, of the same directories unless --sparse says ot
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := a.cwd()
 			if err != nil {
 				return err
@@ -56,6 +62,9 @@ all. The working copy is sparse, of the same directories unless --sparse says ot
 				for i, d := range dirs {
 					dirs[i] = path.Clean(strings.TrimPrefix(d, "./"))
 				}
+			}
+			if opt.Depth = uint64(max(depth, 0)); cmd.Flags().Changed("depth") && depth < 1 {
+				return usage("clone", "--depth takes a number of changes, 1 or more")
 			}
 			opt.Dir, opt.Messages = dir, a.stdio.Err
 			// It holds little at any time, and reads a lot: without collecting, the Linux tree took a gigabyte.
@@ -92,6 +101,7 @@ all. The working copy is sparse, of the same directories unless --sparse says ot
 	c.Flags().StringVarP(&opt.Bookmark, "bookmark", "b", "", "check out `NAME`, not the bookmark that people are on there")
 	c.Flags().StringArrayVar(&opt.Sparse, "sparse", nil, "have the working files of `DIR` only, and those that lie above; can be given again (oxy help sparse)")
 	c.Flags().StringArrayVar(&opt.Path, "path", nil, "leave out contents that lie elsewhere than in `DIR`; can be given again")
+	c.Flags().Int64Var(&depth, "depth", 0, "leave out contents that no state shows from `N` changes before the end of each bookmark on")
 	c.Flags().BoolVar(&alone, "no-subrepos", false, "leave out the repositories that are pinned in it")
 	return c
 }

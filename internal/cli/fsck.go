@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime/debug"
 	"strconv"
 
@@ -185,6 +186,11 @@ func (a *app) listFsck(res *repo.FsckResult) error {
 	if err := a.out.printf(".\n"); err != nil || res.Promised == 0 {
 		return err
 	}
+	if res.Old > 0 {
+		if err := a.out.printf("%s not made again, for lack of old contents.\n", namedAre(int(res.Old))); err != nil {
+			return err
+		}
+	}
 	return a.out.printf("This is a partial clone: %s not here and promised by origin (oxy fetch --contents brings them).\n", contentsAre(int(res.Promised)))
 }
 
@@ -193,6 +199,13 @@ func contentsAre(n int) string {
 		return "1 content is"
 	}
 	return plural(n, "content") + " are"
+}
+
+func namedAre(n int) string {
+	if n == 1 {
+		return "The state of 1 bookmark or tag was"
+	}
+	return fmt.Sprintf("The states of %d bookmarks and tags were", n)
 }
 
 type jsonFsck struct {
@@ -206,6 +219,7 @@ type jsonFsck struct {
 	Trees    uint64        `json:"trees"`
 	Texts    uint64        `json:"texts"`
 	Promised uint64        `json:"promised"`
+	Old      uint64        `json:"old"`
 	Seconds  float64       `json:"seconds"`
 	Problems []jsonProblem `json:"problems"`
 	More     uint64        `json:"more"`

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
@@ -32,7 +31,8 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkPartial(a, how.Path); err != nil {
+	wanted := portion{how.Path, how.Depth}
+	if err := checkPartial(a, &wanted); err != nil {
 		return nil, nil, err
 	}
 	if len(how.Sparse) == 0 {
@@ -53,9 +53,9 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 	}
 	fresh := false
 	if begun != nil {
-		if before, err := begun.partialOf(Origin); err != nil || !slices.Equal(before, how.Path) {
-			return nil, nil, errors.Join(err, begun.Close(), &Error{Text: safepath.Quote(dir) + " has a clone that was cut off, and was to have other directories",
-				Next: "Go on with the same --path, or name another directory.", Err: fs.ErrExist})
+		if before, err := begun.portionOf(Origin); err != nil || !before.equal(&wanted) {
+			return nil, nil, errors.Join(err, begun.Close(), &Error{Text: safepath.Quote(dir) + " has a clone that was cut off, and was to have another part",
+				Next: "Go on with the same --path and --depth, or name another directory.", Err: fs.ErrExist})
 		}
 	}
 	if begun == nil {
@@ -74,7 +74,7 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 	if err != nil {
 		return nil, nil, errors.Join(err, closeIf(begun))
 	}
-	if a.Scheme == sync.Path && begun == nil && len(how.Path) == 0 {
+	if a.Scheme == sync.Path && begun == nil && wanted.whole() {
 		r, res, err := cloneHere(ctx, l, from, dir, opt, how, refs)
 		if err == nil {
 			return r, res, nil
@@ -89,7 +89,7 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 			return nil, nil, err
 		}
 	}
-	res, err := r.cloneInto(ctx, l, address, how, func() (*FetchResult, []sync.Ref, error) { return r.fetch(ctx, l, false, nil) })
+	res, err := r.cloneInto(ctx, l, address, how, func() (*FetchResult, []sync.Ref, error) { return r.fetch(ctx, l, false, how.names(refs)) })
 	if err != nil {
 		if kept := r.store.NumChanges(); kept > 0 && wasCut(err) {
 			return nil, nil, errors.Join(r.cloneCut(err, kept), r.Close())
@@ -97,6 +97,20 @@ func Clone(ctx context.Context, address, dir string, opt Options, how SyncOption
 		return nil, nil, errors.Join(err, r.Close(), clearAway(opt.FS, dir, fresh))
 	}
 	return r, res, nil
+}
+
+// names are what a clone fetches: all, or where old contents are left out the one bookmark that it is on, as each other one would bring
+// the contents that it shows. Fetch brings the others.
+func (how *SyncOptions) names(refs []sync.Ref) []string {
+	switch {
+	case how.Depth == 0:
+		return nil
+	case how.Bookmark != "":
+		return []string{how.Bookmark}
+	case len(refs) > 0 && refs[0].Kind == sync.Bookmark:
+		return []string{refs[0].Name}
+	}
+	return nil
 }
 
 // cloneHere clones a repository on this machine by its log.
@@ -185,7 +199,7 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		if err := r.AddRemote(Origin, address, how.Dir); err != nil {
 			return nil, err
 		}
-		if err := r.setPartial(Origin, how.Path); err != nil {
+		if err := r.setPortion(Origin, &portion{how.Path, how.Depth}); err != nil {
 			return nil, err
 		}
 		if err := r.beginUnfinished(unfinishedClone, sync.Hidden(address)); err != nil {
@@ -251,7 +265,7 @@ func (r *Repo) cloneInto(ctx context.Context, l *link, address string, how SyncO
 		r.finish(unfinishedClone)
 		return struct{}{}, nil
 	})
-	if err == nil && len(how.Path) > 0 {
+	if err == nil && (len(how.Path) > 0 || how.Depth > 0) {
 		var left []change.Hash
 		left, err = r.allLacking()
 		res.Promised = len(left)

@@ -29,6 +29,7 @@ type FsckResult struct {
 	States   uint64
 	Changes  uint64
 	Trees    uint64 // of bookmarks, tags and the working copy, made again from changes
+	Old      uint64 // states of names that were not made again: they need such contents
 	Promised uint64 // contents that a partial clone has not, and was promised
 	Files    uint64 // texts put together from their lines
 	Problems []Problem

@@ -73,16 +73,18 @@ const fewFiles = 8
 func (f *fuse) eachFile(files []*fused, fn func(f *fuse, x *fused) error) error {
 	cores := max(f.r.cores, min(runtime.GOMAXPROCS(0), len(files)/fewFiles))
 	if cores < 2 || f.r.kept != nil || f.h.draftDeps != nil {
+		var missing lackings
 		for _, x := range files {
-			if err := fn(f, x); err != nil {
+			if err := fn(f, x); err != nil && !missing.took(err) {
 				return err
 			}
 		}
-		return nil
+		return missing.err()
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	errs := make([]error, cores)
+	missing := make([]lackings, cores)
 	for k := range cores {
 		own := *f
 		own.h = f.r.ownReach()
@@ -93,15 +95,24 @@ func (f *fuse) eachFile(files []*fused, fn func(f *fuse, x *fused) error) error 
 				if i >= len(files) {
 					return
 				}
-				if errs[k] = fn(&own, files[i]); errs[k] != nil {
-					next.Store(int64(len(files)))
-					return
+				err := fn(&own, files[i])
+				if err == nil || missing[k].took(err) {
+					continue
 				}
+				errs[k] = err
+				next.Store(int64(len(files)))
+				return
 			}
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, m := range missing[1:] {
+		missing[0].add(m)
+	}
+	return missing[0].err()
 }
 
 // judgeAll judges every file that is touched.

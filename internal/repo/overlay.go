@@ -223,8 +223,11 @@ func (o *overlay) store(t *touched, size uint64, hash change.Hash, text func() (
 func (o *overlay) finish() (state.Tree, error) {
 	at := map[string]state.Edit{} // what stands at each path that is touched
 	var lost []state.FileEdit     // files that came and went between
+	var missing lackings
 	for _, t := range o.files {
-		if err := o.keep(t); err != nil {
+		if err := o.keep(t); missing.took(err) {
+			continue
+		} else if err != nil {
 			return state.Tree{}, err
 		}
 		if t.was == nil && t.gone {
@@ -241,6 +244,9 @@ func (o *overlay) finish() (state.Tree, error) {
 			e.Path, e.Delete, e.Entry = t.now.Path, false, t.now
 			at[t.now.Path] = e
 		}
+	}
+	if err := missing.err(); err != nil {
+		return state.Tree{}, err
 	}
 	if len(at)+len(lost) == 0 && o.base.Root() == (state.Root{}) {
 		return o.build()

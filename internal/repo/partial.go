@@ -1,7 +1,9 @@
 package repo
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -40,12 +42,35 @@ func (r *Repo) setPartial(remote string, dirs []string) error {
 	return r.ConfigSet(partialKey(remote), strings.Join(dirs, "\n"), false)
 }
 
+// portion says what a clone that is not whole has, beside all changes.
+type portion struct {
+	dirs  []string // contents of files in these directories; none: of all
+	depth uint64   // contents of the states of so many changes before the end of each bookmark; 0: of all
+}
+
+func (p *portion) whole() bool { return len(p.dirs) == 0 && p.depth == 0 }
+
+func (p *portion) equal(o *portion) bool { return p.depth == o.depth && slices.Equal(p.dirs, o.dirs) }
+
+// portionOf is what is wanted of a remote.
+func (r *Repo) portionOf(remote string) (p portion, err error) {
+	if p.dirs, err = r.partialOf(remote); err == nil {
+		p.depth, err = r.depthOf(remote)
+	}
+	return p, err
+}
+
+// setPart has only a part of a remote from now on.
+func (r *Repo) setPortion(remote string, p *portion) error {
+	return errors.Join(r.setPartial(remote, p.dirs), r.setDepth(remote, p.depth))
+}
+
 // checkPartial refuses what cannot be cloned in part.
-func checkPartial(a sync.Address, dirs []string) error {
-	if len(dirs) == 0 {
+func checkPartial(a sync.Address, p *portion) error {
+	if p.whole() {
 		return nil
 	}
-	if _, err := coneOf(dirs); err != nil {
+	if _, err := coneOf(p.dirs); err != nil {
 		return err
 	}
 	if a.Scheme == sync.S3 {
@@ -57,11 +82,14 @@ func checkPartial(a sync.Address, dirs []string) error {
 // leaving decides which contents a sender leaves out for an asker that wants some directories. Left out is only what no tree is made of, so that
 // whoever takes the changes can prove every state: a body that is no text, and the first text of a file that no change of this stream
 // edits, each of at least inlineBelow bytes and of a file that was never in the directories, as far as these changes tell.
+//
+// For an asker that wants no old contents those are left out that nothing young shows, whatever they are: see deep.
 type leaving struct {
 	r      *Repo
-	only   *worktree.Cone
+	only   *worktree.Cone // nil: everywhere
 	inside map[change.FileID]bool
 	edited map[change.FileID]bool
+	deep   *deep // nil: however old
 }
 
 // newLeaving gives nil for an asker that wants everything.
@@ -78,6 +106,9 @@ func (r *Repo) newLeaving(only []string) (*leaving, error) {
 
 // note takes in what changes that are about to be sent say of files.
 func (l *leaving) note(nums []uint32) error {
+	if l.only == nil {
+		return nil
+	}
 	for _, n := range nums {
 		b, err := l.r.bodyOf(n)
 		if err != nil {
@@ -105,12 +136,19 @@ func (l *leaving) out(n uint32) (func(ord int) bool, error) {
 	left := make([]bool, len(b.files))
 	for i := range b.files {
 		f := &b.files[i]
-		if f.Size < inlineBelow || f.Writes&change.WritesBody == 0 || len(f.Hunks) > 0 || l.inside[f.ID] {
+		if f.Size < inlineBelow || f.Kind == change.Subrepo {
+			continue
+		}
+		if l.deep.leaves(n, f.Content) {
+			left[i] = true
+			continue
+		}
+		if l.only == nil || f.Writes&change.WritesBody == 0 || len(f.Hunks) > 0 || l.inside[f.ID] {
 			continue
 		}
 		first := f.ID == change.FileID{Change: n, Ord: uint32(i)}
 		switch {
-		case f.Kind == change.Text && (!first || l.edited[f.ID]), f.Kind == change.Subrepo:
+		case f.Kind == change.Text && (!first || l.edited[f.ID]):
 			continue
 		case f.Kind != change.Text && !first:
 			// Where it stood when it was added, as far as these changes do not tell.

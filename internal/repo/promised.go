@@ -36,6 +36,30 @@ func (e *lackingError) Error() string {
 	return fmt.Sprintf("%d contents are not in this partial clone yet: oxy fetch --contents brings what was left out", len(e.hashes))
 }
 
+// lackings gathers what is promised and not here, so that it is brought at once and not one after the other.
+type lackings []change.Hash
+
+// took takes an error that says so; it gives false for any other.
+func (l *lackings) took(err error) bool {
+	var lack *lackingError
+	if !errors.As(err, &lack) {
+		return false
+	}
+	l.add(lack.hashes)
+	return true
+}
+
+func (l *lackings) add(hashes []change.Hash) { *l = append(*l, hashes...) }
+
+// err says what was gathered, nil if nothing was.
+func (l *lackings) err() error {
+	if len(*l) == 0 {
+		return nil
+	}
+	slices.SortFunc(*l, func(a, b change.Hash) int { return bytes.Compare(a[:], b[:]) })
+	return &lackingError{slices.Compact(*l)}
+}
+
 // promises are a list of promised contents: hashes, ascending.
 type promises []byte
 
@@ -134,7 +158,7 @@ func (t *tx) promise(more []change.Hash) error {
 	}
 	next := p.with(more)
 	if len(next) > maxPromised {
-		return &Error{Text: fmt.Sprintf("more than %d contents would be left out", maxPromised/hashSize), Next: "Clone without --path."}
+		return &Error{Text: fmt.Sprintf("more than %d contents would be left out", maxPromised/hashSize), Next: "Clone it whole."}
 	}
 	h := change.Hash(blake3.Sum256(next))
 	pk := t.Packer()
@@ -347,7 +371,7 @@ func (s *Server) bringAsked(ctx context.Context, r *Repo, q *sync.Request, out *
 // FetchContents brings all that a partial clone was promised, from where it comes: afterwards it is a whole one, and what is pulled comes
 // whole too. It gives how many contents came.
 func (r *Repo) FetchContents(ctx context.Context, messages io.Writer) (int, error) {
-	only, err := r.partialOf(Origin)
+	was, err := r.portionOf(Origin)
 	if err != nil {
 		return 0, err
 	}
@@ -355,7 +379,7 @@ func (r *Repo) FetchContents(ctx context.Context, messages io.Writer) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	if only == nil && len(all) == 0 {
+	if was.whole() && len(all) == 0 {
 		return 0, &Error{Text: "nothing was left out of this repository", No: true}
 	}
 	if err := r.bringContents(ctx, all, messages); err != nil {
@@ -368,8 +392,8 @@ func (r *Repo) FetchContents(ctx context.Context, messages io.Writer) (int, erro
 		delete(v.Kept, keptPromised)
 		return nil
 	})
-	if err == nil && only != nil {
-		err = r.ConfigSet(partialKey(Origin), "", false)
+	if err == nil && !was.whole() {
+		err = r.setPortion(Origin, &portion{})
 	}
 	return len(all), err
 }

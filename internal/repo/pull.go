@@ -22,6 +22,7 @@ type SyncOptions struct {
 	Force    bool      // of a push: lose what the other side has beyond
 	DryRun   bool      // say what would move, and move nothing
 	Messages io.Writer // where ssh may speak
+	Depth    uint64    // of a clone: leave out contents that no state shows from so many changes before the end of a bookmark on; 0: none
 	Path     []string  // of a clone: leave out contents elsewhere than in these directories, and have only their working files
 	Sparse   []string  // of a clone: have the working files of these directories only; none: of all
 
@@ -221,9 +222,11 @@ func (f *fetching) count(got *received) {
 
 // ask sends a request that a pack answers, and takes what comes.
 func (f *fetching) ask(q *sync.Request) (got *received, err error) {
-	if q.Only, err = f.r.partialOf(f.l.name); err != nil {
+	wanted, err := f.r.portionOf(f.l.name)
+	if err != nil {
 		return nil, err
 	}
+	q.Only, q.Depth = wanted.dirs, wanted.depth
 	err = f.l.Do(f.ctx, func(w *sync.Writer) error { return w.Request(q) }, func(in *sync.Reader) error {
 		if err := in.Reply(); err != nil {
 			return err
@@ -231,7 +234,7 @@ func (f *fetching) ask(q *sync.Request) (got *received, err error) {
 		f.r.opt.Progress.Begin("Receiving", 0, true)
 		defer f.r.opt.Progress.End()
 		in.Progress = f.r.opt.Progress.Add
-		got = &received{most: max(len(q.Wants), 1), dry: q.DryRun, partial: len(q.Only) > 0, before: func() error { return f.r.beginUnfinished(unfinishedFetch, "") }}
+		got = &received{most: max(len(q.Wants), 1), dry: q.DryRun, partial: !wanted.whole(), before: func() error { return f.r.beginUnfinished(unfinishedFetch, "") }}
 		err := f.r.receiveAlong(f.ctx, in, got)
 		if err != nil {
 			f.kept += got.came
@@ -278,20 +281,26 @@ func (f *fetching) settle(updates []*sync.Update, from *takenFrom) error {
 	if f.dry {
 		return nil
 	}
-	// All at once what making the trees would find to be missing one by one.
-	lack, err := f.r.lacks(f.r.births(updates))
-	if err == nil && len(lack) > 0 {
-		err = f.r.bringContents(f.ctx, lack, nil)
-	}
+	wanted, err := f.r.portionOf(f.l.name)
 	if err != nil {
 		return err
+	}
+	if wanted.depth == 0 { // else most first texts are old, and few of them are needed
+		// All at once what making the trees would find to be missing one by one.
+		lack, err := f.r.lacks(f.r.births(updates))
+		if err == nil && len(lack) > 0 {
+			err = f.r.bringContents(f.ctx, lack, nil)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	for len(updates) > 0 {
 		// One that is told by another of them has to wait until that one stands.
 		var later []*sync.Update
 		_, err := transact(f.r, func(t *tx) (struct{}, error) {
 			changed := false
-			p := &proving{t: t}
+			p := &proving{t: t, deep: wanted.depth > 0}
 			for _, u := range updates {
 				if err := f.ctx.Err(); err != nil {
 					return struct{}{}, err

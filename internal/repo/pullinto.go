@@ -32,8 +32,12 @@ func (r *Repo) Pull(ctx context.Context, opt SyncOptions) (*PullResult, error) {
 		return nil, err
 	}
 	defer l.Close()
+	depth, err := r.depthOf(l.name)
+	if err != nil {
+		return nil, err
+	}
 	var names []string
-	if opt.Bookmark != "" || l.name == "" {
+	if opt.Bookmark != "" || l.name == "" || depth > 0 {
 		names = []string{name}
 	}
 	got, refs, err := r.fetch(ctx, l, opt.DryRun, names)

@@ -13,8 +13,9 @@ import (
 // that has this past it fits in every part of it that does. The trees that are not made are when somebody asks for them, and so that
 // this does not take long some are made on the way.
 type proving struct {
-	t   *tx
-	all []provable
+	t    *tx
+	all  []provable
+	deep bool // old contents were left out: no tree is made of an old state
 }
 
 // provable is a state that was told of, and its log.
@@ -39,12 +40,15 @@ func (p *proving) take(u *sync.Update, base *StateRef, removed []changeID) (Stat
 // finish makes the trees.
 func (p *proving) finish(ctx context.Context) error {
 	r := p.t.r
-	if len(p.all) <= fewTold {
+	if len(p.all) <= fewTold && !p.deep {
 		for _, k := range p.all {
 			if err := p.t.treeTaken(k.state, *k.log); err != nil {
 				return malformedUpdate(k.u, err)
 			}
 		}
+		return nil
+	}
+	if len(p.all) == 0 {
 		return nil
 	}
 	// Some may have the same log.
@@ -63,7 +67,7 @@ func (p *proving) finish(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if proved[i] && k.u.Kind == sync.Tag && k.state.Len-last < max(apart, longest/clonedShare) {
+		if proved[i] && k.u.Kind == sync.Tag && (p.deep || k.state.Len-last < max(apart, longest/clonedShare)) {
 			continue
 		}
 		last = max(last, k.state.Len)

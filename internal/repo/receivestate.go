@@ -39,7 +39,7 @@ func (t *tx) takeState(u *sync.Update, base *StateRef, removed []change.ID) (Sta
 // takeLog is takeState without the tree: whether the changes fit on each other is still to be proved. The log is nil for a state that is
 // here.
 func (t *tx) takeLog(u *sync.Update, base *StateRef, removed []change.ID) (StateRef, *takenLog, error) {
-	if s, ok, err := t.stateBy(u.State); err != nil || ok {
+	if s, ok, err := t.toldBy(u); err != nil || ok {
 		return s, nil, err
 	}
 	if base == nil {
@@ -82,6 +82,29 @@ func (t *tx) stateBy(id [32]byte) (StateRef, bool, error) {
 		return s.StateRef, true, nil
 	}
 	return t.r.stateBy(t.view, id)
+}
+
+// toldBy finds the state that an update tells of. It has what the update adds, so that it came with the last of that or after.
+func (t *tx) toldBy(u *sync.Update) (StateRef, bool, error) {
+	if s, ok := t.taken[u.State]; ok {
+		return s.StateRef, true, nil
+	}
+	last, added := uint32(0), false
+	for _, id := range u.Added {
+		n, ok := t.r.store.FindChange(id)
+		if !ok {
+			return StateRef{}, false, nil // what is wrong is said where the log is made
+		}
+		last, added = max(last, n), true
+	}
+	if !added {
+		return t.r.stateBy(t.view, u.State)
+	}
+	first, err := t.r.store.StatesBefore(last)
+	if err != nil {
+		return StateRef{}, false, storeError(err)
+	}
+	return t.r.stateSince(t.view, u.State, first)
 }
 
 // setOf is that of the repository, which need not put together again what this transaction took.

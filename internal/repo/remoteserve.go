@@ -214,6 +214,9 @@ func (s *Server) fetch(ctx context.Context, r *Repo, q *sync.Request, out *sync.
 	if err != nil {
 		return err
 	}
+	if err := w.noDeeper(q.Depth, refs); err != nil {
+		return err
+	}
 	for _, want := range refs {
 		ref, state := want.Ref, want.state
 		if err := ctx.Err(); err != nil {
@@ -364,10 +367,13 @@ func (s *Server) take(ctx context.Context, r *Repo, q *sync.Request, out *sync.W
 	if err != nil {
 		return err
 	}
+	ref := q.Wants[0]
+	if err := w.noDeeper(q.Depth, []toldRef{{ref, state}}); err != nil {
+		return err
+	}
 	if err := w.changes(along); err != nil {
 		return err
 	}
-	ref := q.Wants[0]
 	return out.Update(r.updateOf(ref.Kind, ref.Name, state, told{base: StateRef{Num: NoState}, added: added}))
 }
 

@@ -11,6 +11,9 @@ import (
 // fewLookups is how many states are looked for one by one. Who has more names than that gets a table of all states.
 const fewLookups = 8
 
+// fewStates is up to how many states that may be the one are looked at without asking whether another is likelier.
+const fewStates = 256
+
 // stateFinder finds states by the beginnings of their ids. It belongs to a repository and grows with it.
 type stateFinder struct {
 	asked int
@@ -26,8 +29,17 @@ func (r *Repo) stateBy(v *store.View, id [32]byte) (StateRef, bool, error) {
 	if id == ([32]byte{}) {
 		return StateRef{Num: NoState}, true, nil
 	}
+	return r.stateSince(v, id, 0)
+}
+
+// stateSince is stateBy for a state that is none of the first ones, so many, if it is here at all: a push to a million states need
+// not look at each to know that what it makes is new.
+func (r *Repo) stateSince(v *store.View, id [32]byte, first uint32) (StateRef, bool, error) {
 	all := r.store.NumStates()
 	_, others := foreign(v)
+	if first >= others && all-first <= fewStates {
+		return r.stateAmong(id, first, all)
+	}
 	if r.finder.asked++; r.finder.asked > fewLookups {
 		if err := r.finder.fill(r, v, all); err != nil {
 			return StateRef{}, false, err
@@ -49,7 +61,12 @@ func (r *Repo) stateBy(v *store.View, id [32]byte) (StateRef, bool, error) {
 			}
 		}
 	}
-	for n := all; n > others; n-- {
+	return r.stateAmong(id, others, all)
+}
+
+// stateAmong looks at one state after the other, the latest first.
+func (r *Repo) stateAmong(id [32]byte, from, to uint32) (StateRef, bool, error) {
+	for n := to; n > from; n-- {
 		if s, err := r.stateRef(n - 1); err != nil || s.ID == id {
 			return s, err == nil, err
 		}

@@ -119,12 +119,21 @@ func (r *Repo) tree(s uint32) (state.Tree, error) {
 			return tree, err
 		}
 	}
+	straight := r.straight
+	if !straight {
+		// What lies on the way cannot be made where old contents were left out.
+		depth, err := r.depthOf(Origin)
+		if err != nil {
+			return state.Tree{}, err
+		}
+		straight = depth > 0
+	}
 	tree, replayed := base, from
 	for len(steps) > 0 {
 		// Trees on the way bound what an older state costs next time. The first of them lie close together, so that states
 		// that part early on share the pages of what they have in common too.
 		n := min(len(steps), treesApart(tree.Root().Count), max(1, replayed))
-		if r.straight {
+		if straight {
 			n = len(steps)
 		}
 		replayed += n

@@ -414,6 +414,7 @@ func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
 	if l.other != nil {
 		other.runs = l.other.Runs
 	}
+	var missing lackings
 	for i := range l.w.Runs {
 		run := &l.w.Runs[i]
 		b, found := old.take(run)
@@ -425,13 +426,15 @@ func (r *Repo) render(dst []byte, l *loaded) ([]byte, error) {
 		}
 		if !found {
 			var err error
-			if b, err = t.run(run); err != nil {
+			if b, err = t.run(run); missing.took(err) {
+				continue
+			} else if err != nil {
 				return dst, err
 			}
 		}
 		dst = append(dst, b...)
 	}
-	return dst, nil
+	return dst, missing.err()
 }
 
 // walk goes through what an earlier weave showed beside a later one, which has the same runs in the same order, cut otherwise, and

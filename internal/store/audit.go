@@ -325,16 +325,3 @@ func (a *auditor) content(p place, buf []byte) []byte {
 	}
 	return b
 }
-
-// OpStates returns how many states there were once operation n was done.
-func (s *Store) OpStates(n uint32) (uint32, error) {
-	rec, _, ok := s.record(opsCol, n)
-	if !ok {
-		return 0, fmt.Errorf("read operation %d: %w", n, s.missing())
-	}
-	t, _, err := s.op(opRecordPlace(rec), n)
-	if err != nil {
-		return 0, fmt.Errorf("read operation %d: %w", n, err)
-	}
-	return t.n[statesCol], nil
-}

@@ -31,7 +31,7 @@ func stream(t *testing.T, write func(w *Writer) error) *Reader {
 
 // A request says which directories are wanted and which contents, and no more of them than anybody needs.
 func TestRequestOfAPart(t *testing.T) {
-	q := &Request{Verb: Bring, Only: []string{"docs", "src/parser"}}
+	q := &Request{Verb: Bring, Only: []string{"docs", "src/parser"}, Depth: 300}
 	for i := range 3000 {
 		q.Hashes = append(q.Hashes, change.Hash{byte(i), byte(i >> 8)})
 	}

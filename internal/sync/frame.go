@@ -89,6 +89,7 @@ const (
 	kindAnswer  frameKind = 'A'
 	kindMarks   frameKind = 'M' // with data
 	kindOnly    frameKind = 'O'
+	kindDepth   frameKind = 'L'
 	kindHash    frameKind = 'X'
 	kindContent frameKind = 'K' // with data
 	kindTotal   frameKind = 'T' // for show

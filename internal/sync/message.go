@@ -89,6 +89,7 @@ type Request struct {
 	Lacks  []bool        // Take: of IDs, which the asker lacks altogether and takes
 	Prefix string        // Single: hex digits of an id
 	Only   []string      // Fetch, Take, Single: directories; contents of what lies elsewhere may be left out. None: no content may
+	Depth  uint64        // Fetch, Take: contents that no state shows from so many changes before the end of a log on may be left out. 0: none may
 	Hashes []change.Hash // Bring
 	DryRun bool          // tell only what would come
 }
@@ -142,6 +143,11 @@ func (w *Writer) Request(q *Request) error {
 	}
 	for _, dir := range q.Only {
 		if err := w.frame(kindOnly, appendText(nil, dir)); err != nil {
+			return err
+		}
+	}
+	if q.Depth > 0 {
+		if err := w.frame(kindDepth, binary.AppendUvarint(nil, q.Depth)); err != nil {
 			return err
 		}
 	}
@@ -243,6 +249,12 @@ func (r *Reader) requestPart(q *Request, kind frameKind, payload []byte) error {
 			return malformed("too many directories")
 		}
 		return f.end("a directory")
+	case kindDepth:
+		f := fields{b: payload}
+		if q.Depth = f.uvarint(); q.Depth == 0 {
+			f.bad = true
+		}
+		return f.end("a depth")
 	case kindHash:
 		f := fields{b: payload}
 		for len(f.b) > 0 {
