@@ -35,7 +35,9 @@ func framesIn(t testing.TB, mem *vfs.Mem) (list []frameStart) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b frameStart) int { return strings.Compare(fmt.Sprintf("%s %9d", a.file, a.off), fmt.Sprintf("%s %9d", b.file, b.off)) })
+	slices.SortFunc(list, func(a, b frameStart) int {
+		return strings.Compare(fmt.Sprintf("%s %9d", a.file, a.off), fmt.Sprintf("%s %9d", b.file, b.off))
+	})
 	return list
 }
 
@@ -197,7 +199,10 @@ func TestEveryFrameIsMendedOrGivenUp(t *testing.T) {
 					w := &world{mem: mem}
 					put(t, mem, "after", "all\n")
 					w.commit(t, "after all")
-					w.with(t, func(r *Repo) error { _, err := r.GC(context.Background(), GCOptions{Prune: true, Anew: true}); return err })
+					w.with(t, func(r *Repo) error {
+						_, err := r.GC(context.Background(), GCOptions{Prune: true, Anew: true})
+						return err
+					})
 					if left := damageIn(t, mem); len(left) > 0 {
 						t.Errorf("worked with: %v", left)
 					}
