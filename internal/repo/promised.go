@@ -227,7 +227,11 @@ func (r *Repo) bring(err error, round int) error {
 		}
 		hashes = all
 	}
-	return r.bringContents(context.Background(), hashes, nil)
+	ctx := context.Background()
+	if r.opt.Interrupt != nil {
+		ctx = r.opt.Interrupt()
+	}
+	return r.bringContents(ctx, hashes, nil)
 }
 
 // allLacking lists all that is promised and not here.

@@ -195,7 +195,10 @@ func (in *importer) list() ([]named, error) {
 // names moves bookmarks and tags to where Mercurial's are, and keeps what it saw.
 func (in *importer) names(r *repo.Repo) error {
 	was, err := loadSeen(r)
-	if err != nil {
+	lost := repo.Lost(err)
+	if lost { // to damage: taken as it is there now
+		was = map[place]revlog.Node{}
+	} else if err != nil {
 		return err
 	}
 	all, err := in.list()
@@ -217,7 +220,7 @@ func (in *importer) names(r *repo.Repo) error {
 		return err
 	}
 	b := encodeSeen(now)
-	if bytes.Equal(b, encodeSeen(was)) {
+	if !lost && bytes.Equal(b, encodeSeen(was)) {
 		return nil
 	}
 	return in.im.Keep(keptRefs, b)
