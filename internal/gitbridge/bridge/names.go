@@ -31,14 +31,21 @@ var errKept = errors.New("what was kept of Git's refs is damaged")
 
 // loadSeen reads what was last kept.
 func loadSeen(r *repo.Repo, f object.Format) (*seen, error) {
-	s := &seen{refs: map[string]seenRef{}, tags: map[object.ID]change.Hash{}}
 	b, err := r.Kept(keptRefs)
 	if repo.Lost(err) {
-		return s, lostKept("what was kept of Git's refs", err)
+		return newSeen(), lostKept("what was kept of Git's refs", err)
 	}
 	if err != nil {
 		return nil, err
 	}
+	return decodeSeen(b, f)
+}
+
+func newSeen() *seen { return &seen{refs: map[string]seenRef{}, tags: map[object.ID]change.Hash{}} }
+
+// decodeSeen reads what encode wrote.
+func decodeSeen(b []byte, f object.Format) (*seen, error) {
+	s := newSeen()
 	for line := range bytes.Lines(b) {
 		words := strings.SplitN(strings.TrimSuffix(string(line), "\n"), " ", 4)
 		if len(words) < 3 {
@@ -73,7 +80,7 @@ func lostKept(what string, err error) error {
 	return &repo.Error{Text: what + " is lost: it was damaged, and no copy had it", Next: "Bring it back from the Git repository: oxy git import PATH", Err: err}
 }
 
-// encode is what loadSeen reads.
+// encode is what decodeSeen reads.
 func (s *seen) encode(f object.Format) []byte {
 	var lines []string
 	for name, r := range s.refs {

@@ -35,11 +35,15 @@ type place struct {
 
 // loadSeen reads what was last kept: lines "bookmark" or "tag", node, name.
 func loadSeen(r *repo.Repo) (map[place]revlog.Node, error) {
-	seen := map[place]revlog.Node{}
 	b, err := r.Kept(keptRefs)
 	if err != nil {
 		return nil, err
 	}
+	return decodeSeen(b)
+}
+
+func decodeSeen(b []byte) (map[place]revlog.Node, error) {
+	seen := map[place]revlog.Node{}
 	for line := range bytes.Lines(b) {
 		words := strings.SplitN(strings.TrimSuffix(string(line), "\n"), " ", 3)
 		if len(words) != 3 || words[0] != "bookmark" && words[0] != "tag" {
@@ -54,7 +58,7 @@ func loadSeen(r *repo.Repo) (map[place]revlog.Node, error) {
 	return seen, nil
 }
 
-// encodeSeen is what loadSeen reads.
+// encodeSeen is what decodeSeen reads.
 func encodeSeen(seen map[place]revlog.Node) []byte {
 	var lines []string
 	for p, node := range seen {
