@@ -112,6 +112,9 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(rec.Meta)+len(rec.Body) == 0 {
+		return nil, fmt.Errorf("read change %s: %w: %w", rec.ID.Short(), store.ErrDamaged, errHollow)
+	}
 	c, err := change.DecodeTrusted(rec.Meta, rec.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read change %s: %w", rec.ID.Short(), err)
