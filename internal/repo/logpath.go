@@ -151,8 +151,10 @@ func (r *Repo) wroteLines(ref state.Ref) ([]uint32, error) {
 			d := blockReader{b: b[1:]}
 			wrote = append(wrote, d.source().Change)
 			if d.bad {
-				return nil, weaveBlock(errWeaveBlock)
+				return nil, errWeaveBlock
 			}
+		case b[0] != blockShown:
+			return nil, errWeaveBlock
 		}
 	}
 	return wrote, nil

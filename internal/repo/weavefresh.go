@@ -3,16 +3,14 @@ package repo
 import (
 	"encoding/binary"
 	"slices"
-
-	"github.com/oxy-vcs/oxy/internal/change"
 )
 
 // What is read most are the weaves of the latest trees. gc puts what shows there beside them, so that who blames such a file reads
 // of changes only who made them, and where many records lie behind the snapshot, a snapshot of now. Both take little: the text is in what
 // they are compressed with.
 const (
-	// freshHeads is for how many of a file's latest weaves: bookmarks differ in few files, and in those by little.
-	freshHeads = 1
+	// freshMost is up to what length: what lies between two trees is one block.
+	freshMost = 16 << 20
 	// freshText is from how many records since a text on: each costs a reader a frame of changes.
 	freshText = 4
 	// A snapshot is made where so many records lie behind the last, and weigh so large a share of it.
@@ -22,9 +20,6 @@ const (
 
 // fresh makes what is read of a stretch's weave quick to read. Where its text cannot be had, it stays as it is.
 func (w *weavePacking) fresh(s *weaveStretch) error {
-	if w.text == nil {
-		return nil
-	}
 	var chain [][]byte
 	for t := s; t != nil; t = t.below {
 		chain = append(chain, t.blocks...)
@@ -43,7 +38,7 @@ func (w *weavePacking) fresh(s *weaveStretch) error {
 	if err != nil {
 		return err
 	}
-	if len(l.w.Open()) > 0 || l.w.Size() == 0 || l.w.Size() > change.MaxText {
+	if len(l.w.Open()) > 0 || l.w.Size() == 0 || l.w.Size() > freshMost {
 		return nil
 	}
 	text, err := w.text(l)

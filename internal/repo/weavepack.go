@@ -60,7 +60,7 @@ type weaveStretch struct {
 // weavePacking packs the weaves of one file.
 type weavePacking struct {
 	p    *state.WeavePacker
-	text func(l *loaded) ([]byte, error) // what a weave shows; nil: not to be had
+	text func(l *loaded) ([]byte, error) // what a weave shows
 	of   map[state.Ref]*weaveStretch
 	dict state.Ref
 }
@@ -76,10 +76,9 @@ func (r *Repo) packWeaves(p *state.WeavePacker, heads []state.Ref) error {
 			return err
 		}
 	}
-	for _, h := range heads[:min(len(heads), freshHeads)] {
-		if err := w.fresh(w.of[h]); err != nil {
-			return err
-		}
+	// Bookmarks differ in few files, and in those by little: of one tree is enough.
+	if err := w.fresh(w.of[heads[0]]); err != nil {
+		return err
 	}
 	// The latest snapshot is where the chain of the latest weave begins.
 	first := w.of[heads[0]]

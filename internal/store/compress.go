@@ -81,14 +81,15 @@ func decompressAtMost(dst, src []byte, raw int) ([]byte, error) {
 		copy(grown, dst)
 		dst = grown
 	}
-	out, err := d.DecodeAll(src, dst[:have:have+raw+decodeSlack])
+	// Given what lies before, too, the decoder would count it to the largest frame.
+	out, err := d.DecodeAll(src, dst[have:have:have+raw+decodeSlack])
 	if err != nil {
 		return dst, fmt.Errorf("decompress: %w", err)
 	}
-	if len(out)-have > raw {
+	if len(out) > raw {
 		return dst, errLength
 	}
-	return dst[:len(out)], nil // where out lies, with the room behind it
+	return dst[:have+len(out)], nil // where out lies, with the room behind it
 }
 
 // blockSize is what a block of zstd holds at most, and every one but the last of those that are written here.
