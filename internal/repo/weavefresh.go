@@ -38,6 +38,9 @@ func (w *weavePacking) fresh(s *weaveStretch) error {
 	if err != nil {
 		return err
 	}
+	if l.text == nil { // it would be stored once more: nothing that it is compressed with has it
+		return nil
+	}
 	if len(l.w.Open()) > 0 || l.w.Size() == 0 || l.w.Size() > freshMost {
 		return nil
 	}
