@@ -24,12 +24,18 @@ func (w *weavePacking) fresh(s *weaveStretch) error {
 	for t := s; t != nil; t = t.below {
 		chain = append(chain, t.blocks...)
 	}
-	since := 0 // records since a text
+	if chain[0][0] == blockShown {
+		s.fresh = true // of the last time
+		return nil
+	}
+	since := 0 // records since the snapshot: a text between them may be dropped as too close behind another
 	for _, b := range chain {
-		if b[0] == blockShown || isSnapshot(b) {
+		if isSnapshot(b) {
 			break
 		}
-		since++
+		if b[0] != blockShown {
+			since++
+		}
 	}
 	if since < freshText {
 		return nil
