@@ -66,6 +66,15 @@ func (r *Repo) DiskUse(ctx context.Context) (*DiskUse, error) {
 	return u, nil
 }
 
+// Size is what the repository takes on disk, bytes; working files are not among them.
+func (r *Repo) Size() (int64, error) {
+	sum := int64(0)
+	if err := r.eachFile(r.dir, func(_ string, size int64) { sum += size }); err != nil {
+		return 0, fileError("look at the repository", err)
+	}
+	return sum, nil
+}
+
 // eachFile calls fn for each file beneath a directory.
 func (r *Repo) eachFile(dir string, fn func(name string, size int64)) error {
 	names, err := r.fs.ReadDir(dir)
