@@ -110,7 +110,7 @@ func (r *Repo) packTrees(ctx context.Context) ([]byte, error) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return packWeaves(p, heads)
+		return r.packWeaves(p, heads)
 	}, v)
 	if err != nil {
 		return old, nil

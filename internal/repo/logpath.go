@@ -2,6 +2,7 @@ package repo
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
@@ -108,7 +109,6 @@ func (r *Repo) eachThatActed(t state.Tree, id change.FileID, fn func(n uint32, e
 	}
 	fn(id.Change, false)
 	f := &fuse{r: r}
-	x := &fused{id: id, was: w, exists: w.alive, entry: w.entry}
 	acts, err := f.actsOf(w.entry.Acts)
 	if err != nil {
 		return err
@@ -119,11 +119,43 @@ func (r *Repo) eachThatActed(t state.Tree, id change.FileID, fn func(n uint32, e
 	if w.entry.Weave == 0 {
 		return nil // nobody edited it
 	}
-	if err := f.load(x); err != nil {
-		return err
+	wrote, err := r.wroteLines(w.entry.Weave)
+	for _, n := range wrote {
+		fn(n, true)
 	}
-	for _, s := range x.weave.w.Sources {
-		fn(s.Change, true)
+	return err
+}
+
+// wroteLines lists the changes in a file's weave. Its records name them: none is applied.
+func (r *Repo) wroteLines(ref state.Ref) ([]uint32, error) {
+	blocks, err := r.openBlocks()
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	chain, _, err := chainOf(blocks.GetWeave, ref, unknown)
+	if err != nil {
+		return nil, err
+	}
+	var wrote []uint32
+	for i, b := range slices.Backward(chain) {
+		switch {
+		case isSnapshot(b):
+			l, err := build(nil, chain[i:], r.unzip)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range l.w.Sources {
+				wrote = append(wrote, s.Change)
+			}
+		case b[0] == blockDelta, b[0] == blockBeside:
+			d := blockReader{b: b[1:]}
+			wrote = append(wrote, d.source().Change)
+			if d.bad {
+				return nil, errWeaveBlock
+			}
+		case b[0] != blockShown:
+			return nil, errWeaveBlock
+		}
+	}
+	return wrote, nil
 }

@@ -52,6 +52,7 @@ type weaveStretch struct {
 
 	w *weave.Weave // with all of it
 
+	fresh   bool // its latest block is a text that stays
 	spaced  bool // its texts are spaced
 	textAgo int  // then: blocks since a text
 }
@@ -59,13 +60,14 @@ type weaveStretch struct {
 // weavePacking packs the weaves of one file.
 type weavePacking struct {
 	p    *state.WeavePacker
+	text func(l *loaded) ([]byte, error) // what a weave shows
 	of   map[state.Ref]*weaveStretch
 	dict state.Ref
 }
 
 // packWeaves is what gc gives to package state.
-func packWeaves(p *state.WeavePacker, heads []state.Ref) error {
-	w := weavePacking{p: p, of: make(map[state.Ref]*weaveStretch, len(heads))}
+func (r *Repo) packWeaves(p *state.WeavePacker, heads []state.Ref) error {
+	w := weavePacking{p: p, text: func(l *loaded) ([]byte, error) { return r.render(nil, l) }, of: make(map[state.Ref]*weaveStretch, len(heads))}
 	for _, h := range heads {
 		w.of[h] = &weaveStretch{head: h}
 	}
@@ -73,6 +75,10 @@ func packWeaves(p *state.WeavePacker, heads []state.Ref) error {
 		if err := w.read(w.of[h]); err != nil {
 			return err
 		}
+	}
+	// Bookmarks differ in few files, and in those by little: of one tree is enough.
+	if err := w.fresh(w.of[heads[0]]); err != nil {
+		return err
 	}
 	// The latest snapshot is where the chain of the latest weave begins.
 	first := w.of[heads[0]]

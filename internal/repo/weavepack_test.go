@@ -168,3 +168,78 @@ func weavesOf(t testing.TB, w *world) (all map[string]heldWeave, size uint64) {
 	})
 	return all, size
 }
+
+// What the latest tree shows stands behind its weaves once they are packed, so that no change is read for it: behind a few records as
+// a text, behind many in a snapshot; but not of a file of which nothing else keeps a text. Packing again keeps it. Who wrote lines is read of the records as of the weave that they make.
+func TestPackedWeavesShowTheLatest(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 7))
+	w := born(t)
+	text := map[string][]string{}
+	for f, lines := range map[string]int{"none": 100, "few": 800, "many": 800} {
+		for range lines {
+			text[f] = append(text[f], fmt.Sprintf("a line of %s, %x\n", f, rnd.Uint64()))
+		}
+		put(t, w.mem, f, strings.Join(text[f], ""))
+	}
+	w.commit(t, "first")
+	edits := func(f string, n int) {
+		w.with(t, func(r *Repo) error {
+			for i := range n {
+				text[f][rnd.IntN(len(text[f]))] = fmt.Sprintf("edit %d of %s\n", i, f)
+				put(t, w.mem, f, strings.Join(text[f], ""))
+				_, err := r.Commit(context.Background(), CommitOptions{Message: f, Time: at(int64(i))})
+				check(t, err)
+			}
+			return nil
+		})
+	}
+	edits("none", freshText)
+	edits("few", 17+freshText) // after 17 it has a snapshot, which more do not outweigh
+	edits("many", 17+3*freshRecords)
+	for round := range 3 {
+		want := map[string]int{"none": freshText, "few": freshText, "many": 0} // records behind a snapshot
+		if round == 2 {
+			edits("many", freshRecords-1) // enough for gc to write the trees anew
+			want["many"] = freshRecords - 1
+		}
+		pack(t, w)
+		w.with(t, func(r *Repo) error {
+			tip, err := r.Base()
+			check(t, err)
+			tree, err := r.tree(tip.Num)
+			check(t, err)
+			for f, records := range want {
+				e, _, err := tree.Get(f)
+				check(t, err)
+				l, err := r.loadWeave(&e)
+				check(t, err)
+				shows := strings.Join(text[f], "")
+				if f == "none" {
+					shows = ""
+				}
+				if string(l.text) != shows || shows != "" && l.from != l.w {
+					t.Errorf("round %d, %s: %d bytes are at hand of what shows", round, f, len(l.text))
+				}
+				if l.length != records {
+					t.Errorf("round %d, %s: %d records behind the snapshot, not %d", round, f, l.length, records)
+				}
+				wrote, err := r.wroteLines(e.Weave)
+				check(t, err)
+				told := map[uint32]bool{e.File.Change: true}
+				for _, n := range wrote {
+					told[n] = true
+				}
+				for _, s := range l.w.Sources {
+					if !told[s.Change] {
+						t.Errorf("round %d, %s: change %d is not told", round, f, s.Change)
+					}
+				}
+				if len(told) != len(l.w.Sources) {
+					t.Errorf("round %d, %s: %d changes are told of %d", round, f, len(told), len(l.w.Sources))
+				}
+			}
+			return nil
+		})
+		fine(t, w.mem)
+	}
+}

@@ -96,9 +96,9 @@ func (s *weaveStretch) fewerTexts() {
 			ago = t.below.textAgo
 		}
 		var kept [][]byte
-		for _, b := range slices.Backward(t.blocks) {
+		for i, b := range slices.Backward(t.blocks) {
 			switch {
-			case isSnapshot(b):
+			case isSnapshot(b) || t.fresh && i == 0:
 				ago = 0
 			case b[0] != blockShown:
 				ago++

@@ -101,6 +101,9 @@ func newUnpacker(dict []byte) (*zstd.Decoder, error) {
 // packedDict is the number that a dictionary has where it is named in a frame: there is only one to choose from.
 const packedDict = 1
 
+// decodeSlack is how much room the decoder wants behind what comes out, to copy in whole words.
+const decodeSlack = 32
+
 func unpack(p packedLink, dict []byte) ([]byte, error) {
 	var d *zstd.Decoder
 	if dict == nil {
@@ -117,7 +120,7 @@ func unpack(p packedLink, dict []byte) ([]byte, error) {
 		}
 		defer d.Close()
 	}
-	out, err := d.DecodeAll(p.data, make([]byte, 0, p.raw))
+	out, err := d.DecodeAll(p.data, make([]byte, 0, p.raw+decodeSlack))
 	if err == nil && len(out) != p.raw {
 		err = fmt.Errorf("%d bytes, not %d", len(out), p.raw)
 	}

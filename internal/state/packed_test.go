@@ -7,6 +7,8 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -127,5 +129,40 @@ func TestPackedWeaves(t *testing.T) {
 	link := packedLink{dict: withDict, raw: 9, data: []byte("whatever")}
 	if _, _, err := copied.GetWeave(copied.putPacked(&link)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a dictionary that has one: %v", err)
+	}
+}
+
+// A packed weave that decompresses to another length than it says is refused, though the decoder has room for more.
+func TestPackedWeaveOfAnotherLength(t *testing.T) {
+	content := bytes.Repeat([]byte("a line of it\n"), 300)
+	dict := bytes.Repeat([]byte("a line of the other\n"), 300)
+	for _, with := range [][]byte{nil, dict} {
+		for _, told := range []bool{true, false} {
+			o := []zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false)}
+			if with != nil {
+				o = append(o, zstd.WithEncoderDictRaw(packedDict, with))
+			}
+			var buf bytes.Buffer
+			z, err := zstd.NewWriter(&buf, o...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data := z.EncodeAll(content, nil)
+			if !told {
+				if _, err := z.Write(content); err != nil {
+					t.Fatal(err)
+				}
+				if err := errors.Join(z.Flush(), z.Close()); err != nil {
+					t.Fatal(err)
+				}
+				data = buf.Bytes()
+			}
+			for more := -2 * decodeSlack; more <= 2*decodeSlack; more++ {
+				out, err := unpack(packedLink{raw: len(content) - more, data: data}, with)
+				if (err == nil) != (more == 0) {
+					t.Fatalf("dictionary %v, told %v, %d bytes more than it says: %d, %v", with != nil, told, more, len(out), err)
+				}
+			}
+		}
 	}
 }

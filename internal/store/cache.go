@@ -55,10 +55,10 @@ func roomClass(size int) int {
 // roomFor returns room for so many bytes.
 func roomFor(size int) *[]byte {
 	class := roomClass(size)
-	if room, ok := rooms[class].Get().(*[]byte); ok && cap(*room) >= size {
+	if room, ok := rooms[class].Get().(*[]byte); ok && cap(*room) >= size+decodeSlack {
 		return room
 	}
-	room := make([]byte, 0, max(size, roomSizes[min(class, 1)]))
+	room := make([]byte, 0, max(size, roomSizes[min(class, 1)])+decodeSlack)
 	return &room
 }
 
@@ -195,7 +195,7 @@ func (c *frameCache) release(e *cachedFrame) {
 // giveBack is called with the cache's lock held.
 func (e *cachedFrame) giveBack() {
 	if e.out && e.readers == 0 && e.room != nil {
-		rooms[roomClass(cap(*e.room))].Put(e.room)
+		rooms[roomClass(cap(*e.room)-decodeSlack)].Put(e.room)
 		e.room, e.loaded, e.frame, e.fields = nil, nil, frame{}, packedFields{}
 	}
 }
