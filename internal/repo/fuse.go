@@ -176,7 +176,9 @@ func (f *fuse) load(x *fused) error {
 			return err
 		}
 	}
-	x.weave, err = f.r.loadWeave(&e)
+	if x.weave = f.r.takeCarried(&e); x.weave == nil {
+		x.weave, err = f.r.loadWeave(&e)
+	}
 	return err
 }
 

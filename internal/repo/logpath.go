@@ -150,6 +150,9 @@ func (r *Repo) wroteLines(ref state.Ref) ([]uint32, error) {
 		case b[0] == blockDelta, b[0] == blockBeside:
 			d := blockReader{b: b[1:]}
 			wrote = append(wrote, d.source().Change)
+			if i == len(chain)-1 {
+				wrote = append(wrote, d.source().Change) // who added the file
+			}
 			if d.bad {
 				return nil, errWeaveBlock
 			}

@@ -70,21 +70,32 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", sync.HTTPType)
 	ctx, cancel := context.WithDeadline(sync.WithCaller(r.Context(), caller), began.Add(s.o.MaxTime))
 	defer cancel()
-	c := http.NewResponseController(w)
-	until := func() time.Time { // the peer has a while for each piece, and so much in all
-		at, end := time.Now().Add(s.o.Idle), began.Add(s.o.MaxTime)
-		if end.Before(at) {
-			return end
-		}
-		return at
-	}
-	in := &timed{r: r.Body, extend: func() { _ = c.SetReadDeadline(until()) }}
-	out := &timedWriter{w: w, extend: func() { _ = c.SetWriteDeadline(until()) }}
+	in, out := s.inTime(http.NewResponseController(w), began, r.Body, w)
 	verb, err := sync.Respond(ctx, h, in, out, sync.Zstd, s.o.Limit)
 	took := time.Since(began)
 	s.metrics.request(verb.String(), result(err), took, in.n, out.n)
 	s.o.Log.Info("request", "from", caller.From, "who", caller.Name, "repository", repositoryOf(r), "verb", verb.String(), "result", result(err),
 		"in", in.n, "out", out.n, "ms", took.Milliseconds(), "error", said(err))
+}
+
+// deadlines are those of a connection.
+type deadlines interface {
+	SetReadDeadline(time.Time) error
+	SetWriteDeadline(time.Time) error
+}
+
+// inTime gives the peer a while for each piece that it sends or takes, and so much in all. Once its request is read, nothing more is awaited
+// of it: with the deadline of the last piece a reply that takes longer than that would be cut off, whatever the peer takes of it.
+func (s *Server) inTime(c deadlines, began time.Time, r io.Reader, w io.Writer) (*timed, *timedWriter) {
+	end := began.Add(s.o.MaxTime)
+	until := func() time.Time {
+		if at := time.Now().Add(s.o.Idle); at.Before(end) {
+			return at
+		}
+		return end
+	}
+	return &timed{r: r, extend: func() { _ = c.SetReadDeadline(until()) }, ended: func() { _ = c.SetReadDeadline(end) }},
+		&timedWriter{w: w, extend: func() { _ = c.SetWriteDeadline(until()) }}
 }
 
 // result says in a word how a request ended.
@@ -212,12 +223,15 @@ type timed struct {
 	r      io.Reader
 	n      int64
 	extend func()
+	ended  func()
 }
 
 func (t *timed) Read(p []byte) (int, error) {
 	t.extend()
 	n, err := t.r.Read(p)
-	t.n += int64(n)
+	if t.n += int64(n); err != nil {
+		t.ended()
+	}
 	return n, err
 }
 
