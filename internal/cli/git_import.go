@@ -16,7 +16,7 @@ import (
 // trees are mapped, a batch's worth at a time; all of it stays under 1 GB.
 const (
 	historyGarbage = 50
-	historyMemory  = 800 << 20
+	historyMemory  = 760 << 20
 )
 
 // collectForHistory has garbage collected so, until what it gives is called.
