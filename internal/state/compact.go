@@ -152,5 +152,7 @@ func (c *compactor) flush() error {
 		return nil
 	}
 	_, err := c.to.Flush()
+	c.from.Release() // or all of both is in memory in the end: 300 MB of git's own history
+	c.to.Release()
 	return err
 }
