@@ -139,5 +139,5 @@ func (x *exporter) keep(ctx context.Context, now *seen) (err error) {
 	if err := im.Keep(keptExported, b); err != nil {
 		return err
 	}
-	return im.Commit("git export")
+	return im.Finish("git export")
 }

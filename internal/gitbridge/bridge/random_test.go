@@ -254,7 +254,32 @@ func take(t *testing.T, r *repo.Repo, git *gittest.Repo) int {
 	if want := len(strings.Fields(git.Git("rev-list", "--all"))); v.Commits < want {
 		t.Fatalf("%d commits were proved of %d", v.Commits, want)
 	}
+	recalled(t, r, git.Dir)
 	return rep.Commits
+}
+
+// recalled: what an import kept of which commits there are is what all changes say.
+func recalled(t *testing.T, r *repo.Repo, at string) {
+	t.Helper()
+	db, err := open(vfs.OS(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	read, err := loadKnown(r, db.Format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := recallKnown(r, db.Format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(kept.states, read.states) || !maps.Equal(kept.lacked, read.lacked) || !maps.Equal(kept.given, read.given) {
+		t.Fatalf("of %d commits %d are kept, of %d lacking blobs %d", len(read.states), len(kept.states), len(read.lacked), len(kept.lacked))
+	}
+	if kept.until >= keptEvery && kept.until-kept.kept >= keptEvery && len(read.lacked) == 0 {
+		t.Fatalf("of %d states %d are kept", kept.until, kept.kept)
+	}
 }
 
 func TestRandomHistories(t *testing.T) {
