@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/zeebo/blake3"
@@ -31,6 +32,9 @@ func signedMark(v *store.View) (m sync.Mark) {
 	_, _ = h.WriteString("oxy signed mark 1\n") // a hash takes whatever is written
 	_, _ = h.Write(checkpoints)
 	_, _ = h.Write([]byte{byte(len(checkpoints))})
+	if len(checkpoints) > 0 { // of those the ones count that are kept
+		_, _ = fmt.Fprintln(h, v.Checkpoints)
+	}
 	_, _ = h.Write(signed)
 	copy(m[:], h.Sum(nil))
 	return m
