@@ -19,10 +19,15 @@ type Verified struct {
 	Faults     []Left
 }
 
+// keptTexts is how many bytes of texts and weaves a proof keeps: as many as the files of a large repository have.
+const keptTexts = 256 << 20
+
 // Verify makes the files of all imported states again from their changes, and from these Mercurial's own nodes of file revisions,
 // manifests and changesets.
 func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verified, error) {
-	p := &replayer{r: r, states: known{}, uses: map[uint32]int{}}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	p := &replayer{replay: r.NewFileReplay(reading, keptTexts), states: known{}}
 	v := &verifier{out: &Verified{}, uses: map[uint32]int{}, manifests: map[uint32]*manifestText{}}
 	err := r.EachRecorded(0, func(s uint32, c *change.Change) error {
 		m, ok, err := remember(s, c)
@@ -32,7 +37,7 @@ func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verifie
 		p.states[m.node] = s
 		for _, n := range m.parents {
 			if n, ok := p.states[n]; ok {
-				p.uses[n]++
+				p.replay.Expect(n)
 				v.uses[n]++
 			}
 		}
@@ -43,14 +48,10 @@ func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verifie
 	}
 	progress.Begin("Verifying", int64(len(p.states)), false)
 	defer progress.End()
-	reading, stop := context.WithCancel(ctx)
-	defer stop()
-	if p.replay, err = r.NewReplay(reading); err != nil {
-		return nil, err
-	}
-	// One makes the files while the other proves those of the changesets before.
-	next := make(chan *replayed, ahead)
-	go p.all(reading, next)
+	// One reads, one makes the files, one proves what was made.
+	source, next := make(chan *read, ahead), make(chan *replayed, ahead)
+	go readAll(reading, r, source)
+	go p.all(reading, source, next)
 	for x := range next {
 		if err = x.err; err == nil {
 			progress.Add(1)
@@ -61,12 +62,14 @@ func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verifie
 		}
 	}
 	stop()
-	for range next { // until the other has ended
+	for range next { // until the others have ended
+	}
+	for range source {
 	}
 	if err == nil {
 		err = ctx.Err()
 	}
-	return v.out, errors.Join(err, p.replay.Close())
+	return v.out, err
 }
 
 // verifier proves changeset after changeset. It does not look into the repository, which another goroutine reads meanwhile.
