@@ -103,6 +103,8 @@ func (b *Remote) handle(ctx context.Context, in *sync.Reader, out *sync.Writer) 
 		return b.fetch(ctx, q, out)
 	case sync.Ranges:
 		return b.ranges(ctx, q, out)
+	case sync.Take:
+		return b.take(ctx, q, out)
 	case sync.Single:
 		return b.single(ctx, q, out)
 	case sync.Push:
@@ -224,6 +226,37 @@ func (b *Remote) single(ctx context.Context, q *sync.Request, out *sync.Writer) 
 	return b.send(ctx, extents, q.DryRun, out, newStory(haves))
 }
 
+// take sends of what leads to a name the changes that are asked for, for who has their states and not their bytes any more. All of it is read,
+// since a bucket does not say where which change lies.
+func (b *Remote) take(ctx context.Context, q *sync.Request, out *sync.Writer) error {
+	if len(q.Wants) != 1 || q.DryRun {
+		return &sync.RefusedError{Text: "the request names nothing, or too much"}
+	}
+	names, err := b.wanted(q.Wants)
+	if err != nil {
+		return err
+	}
+	wanted := map[change.ID]bool{}
+	for i, id := range q.IDs {
+		wanted[id] = q.Lacks[i]
+	}
+	extents, err := b.lacking(ctx, names, nil)
+	if err != nil {
+		return err
+	}
+	if err := out.Reply(); err != nil {
+		return err
+	}
+	skip := func(id change.ID) bool {
+		is := wanted[id]
+		delete(wanted, id)
+		return !is
+	}
+	return b.streams(ctx, extents, func(_ int, in *sync.Reader) error {
+		return in.Pass(out, skip, func(*sync.Update) error { return nil })
+	})
+}
+
 // ranges tells the set of a name's state apart from the asker's. What it has is known here once the segments up to a state of the asker's were read.
 func (b *Remote) ranges(ctx context.Context, q *sync.Request, out *sync.Writer) error {
 	if len(q.Wants) != 1 {
@@ -250,12 +283,22 @@ func (b *Remote) ranges(ctx context.Context, q *sync.Request, out *sync.Writer) 
 	return out.Ranges(answers)
 }
 
+// idSet is the set of a name's state: what the nearest of the asker's states has, and what leads on from there. Where the asker cannot
+// say what that has, as with damage, all is read.
 func (b *Remote) idSet(ctx context.Context, n *Name) (*sync.IDSet, error) {
 	states, err := b.local.States()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		var set *sync.IDSet
+		if set, err = b.idSetFrom(ctx, n, sync.StateSet(states)); err == nil || !errors.Is(err, errLocal) {
+			return set, err
+		}
 	}
-	haves := sync.StateSet(states)
+	return b.idSetFrom(ctx, n, nil)
+}
+
+var errLocal = errors.New("what the asker has cannot be read")
+
+func (b *Remote) idSetFrom(ctx context.Context, n *Name, haves map[[32]byte]bool) (*sync.IDSet, error) {
 	extents, err := b.lacking(ctx, []*Name{n}, haves)
 	if err != nil {
 		return nil, err
@@ -277,7 +320,7 @@ func (b *Remote) idSet(ctx context.Context, n *Name) (*sync.IDSet, error) {
 	var ids []change.ID
 	if t.base != ([32]byte{}) {
 		if ids, err = b.local.IDs(t.base); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", errLocal, err)
 		}
 	}
 	gone := map[change.ID]struct{}{}

@@ -57,6 +57,11 @@ func (a *app) listDiskUse(u *repo.DiskUse) error {
 			return err
 		}
 	}
+	if u.Aside > 0 {
+		if err := line(u.Aside, "kept by oxy fsck --repair in .oxy/lost; remove that when you need it no more"); err != nil {
+			return err
+		}
+	}
 	for _, l := range []struct {
 		bytes int64
 		what  string
@@ -85,6 +90,7 @@ type jsonDiskUse struct {
 	Trees     int64   `json:"trees"`
 	TreesUsed int64   `json:"trees_used"`
 	Seen      int64   `json:"seen"`
+	Aside     int64   `json:"aside"`
 	Other     int64   `json:"other"`
 	Total     int64   `json:"total"`
 }
@@ -92,5 +98,5 @@ type jsonDiskUse struct {
 func newDiskUse(u *repo.DiskUse) jsonDiskUse {
 	use := func(u store.Use) jsonUse { return jsonUse{u.Items, u.Bytes, u.Raw} }
 	return jsonDiskUse{use(u.Log.Contents), use(u.Log.Changes), use(u.Log.States), use(u.Log.Ops), u.Leftover, u.Indexes, u.Trees, u.InUse,
-		u.Seen, u.Other + u.Log.Segments.Bytes, u.Total}
+		u.Seen, u.Aside, u.Other + u.Log.Segments.Bytes, u.Total}
 }

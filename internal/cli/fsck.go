@@ -15,7 +15,7 @@ import (
 const fsckMemory = 192 << 20
 
 func fsckCommand(a *app) *cobra.Command {
-	var quick, repair bool
+	var quick, repair, drop bool
 	var from string
 	c := &cobra.Command{
 		Use:   "fsck",
@@ -27,21 +27,30 @@ Nothing is written. What is damaged is told with what it affects and what mends 
 With --repair the remotes, or the one copy that --from names, are asked for the changes and contents that are damaged or
 missing. What comes is proved by its hashes and put in place of what is damaged. Then all that is derived, the indexes, the
 trees and what was last seen in the working copy, is made again from the changes, and the repository is looked at once more.
-What nobody has is named with what it affects, and the exit code tells whether such damage is left.`,
+What nobody has is named with what it affects, and stays as damaged as it is; the exit code tells whether such damage is left.
+
+With --drop-lost, what nobody has goes, and the repository goes on without it: a damaged change with all that depend on it, and
+of damaged operations what they did. --repair alone says before, by name, what would go. The repository as it was is kept
+beneath .oxy/lost, to open and to read, until you remove that. Files in the working copy stay as they are: what a change that
+went had brought, status shows as edits, and commit records anew.`,
 		Example: `  oxy fsck
   oxy fsck --quick
   oxy fsck --repair
-  oxy fsck --repair --from /backup/project`,
+  oxy fsck --repair --from /backup/project
+  oxy fsck --repair --drop-lost`,
 		Args: nothing,
 		RunE: func(*cobra.Command, []string) error {
 			if from != "" && !repair {
 				return usage("fsck", "--from goes with --repair")
 			}
+			if drop && !repair {
+				return usage("fsck", "--drop-lost goes with --repair")
+			}
 			dir, err := a.cwd()
 			if err != nil {
 				return err
 			}
-			r, err := a.open()
+			r, err := a.openBy(repo.OpenDamaged)
 			if err != nil {
 				return err
 			}
@@ -54,7 +63,7 @@ What nobody has is named with what it affects, and the exit code tells whether s
 			var repaired []repo.Repaired
 			found := res
 			if repair {
-				if repaired, err = r.Repair(a.interruptible(), repo.RepairOptions{From: from, Dir: dir, Messages: a.stdio.Err}); err != nil {
+				if repaired, err = r.Repair(a.interruptible(), repo.RepairOptions{From: from, Dir: dir, Messages: a.stdio.Err, DropLost: drop}); err != nil {
 					return err
 				}
 				if res, err = r.Fsck(a.interruptible(), repo.FsckOptions{}); err != nil {
@@ -83,6 +92,7 @@ What nobody has is named with what it affects, and the exit code tells whether s
 	c.Flags().BoolVar(&quick, "quick", false, "only the checksums of the log and its indexes")
 	c.Flags().BoolVar(&repair, "repair", false, "fetch what is damaged from other copies, and make all that is derived again")
 	c.Flags().StringVar(&from, "from", "", "the `REMOTE|PATH` to ask for what is damaged, in place of all remotes")
+	c.Flags().BoolVar(&drop, "drop-lost", false, "go on without what is damaged and nobody has, and what depends on it")
 	c.MarkFlagsMutuallyExclusive("quick", "repair")
 	return c
 }
@@ -99,8 +109,32 @@ func (a *app) listRepaired(repaired []repo.Repaired) error {
 		if err != nil {
 			return err
 		}
+		if err := a.listLost(&d); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// listLost says what nobody has, by name, and where what went is kept.
+func (a *app) listLost(d *repo.Repaired) error {
+	list := d.Gone
+	if len(list) > 0 {
+		a.out.buf = append(a.out.buf, "Gone:\n"...)
+	} else if list = d.Lost; len(list) > 0 {
+		a.out.buf = append(a.out.buf, "To go on without what is lost: oxy fsck --repair --drop-lost. That would drop:\n"...)
+	}
+	for _, line := range list {
+		a.out.buf = append(append(append(a.out.buf, "  "...), line...), '\n')
+	}
+	if d.Aside == "" {
+		return a.out.spill()
+	}
+	what := "The damaged bytes are"
+	if len(d.Gone) > 0 {
+		what = "The repository as it was is"
+	}
+	return a.out.printf("%s kept in %s; remove that when you need it no more.\n", what, d.Aside)
 }
 
 func (a *app) listFsck(res *repo.FsckResult) error {
@@ -197,6 +231,10 @@ type jsonFsck struct {
 type jsonRepaired struct {
 	What  string `json:"what"`
 	Error string `json:"error,omitempty"`
+	// What nobody has and --drop-lost would drop, or dropped; where what went is kept.
+	Lost  []string `json:"lost,omitempty"`
+	Gone  []string `json:"gone,omitempty"`
+	Aside string   `json:"aside,omitempty"`
 }
 
 type jsonProblem struct {
@@ -219,7 +257,7 @@ func (a *app) fsckJSON(res, found *repo.FsckResult, repaired []repo.Repaired, qu
 		j.Found = newJSONProblems(found)
 	}
 	for _, d := range repaired {
-		out := jsonRepaired{What: d.What}
+		out := jsonRepaired{What: d.What, Lost: d.Lost, Gone: d.Gone, Aside: d.Aside}
 		if d.Err != nil {
 			out.Error = d.Err.Error()
 		}

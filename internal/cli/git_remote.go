@@ -16,26 +16,29 @@ import (
 
 func gitCloneCommand(a *app) *cobra.Command {
 	var skip bool
+	var sparse []string
 	c := &cobra.Command{
 		Use:   "clone URL|PATH [DIR]",
 		Short: "Make a repository with the history of a Git one, to fetch from and push to",
 		Long: `Make a repository in DIR, by default named after the Git repository, bring in the branches and tags of that one, and check
 out its first branch. The git that is installed does the talking, so all that it can reach can be cloned.`,
 		Example: `  oxy git clone https://example.org/project.git
-  oxy git clone git@example.org:project.git work`,
+  oxy git clone git@example.org:project.git work
+  oxy git clone --sparse docs ../project`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return usage(cmd.Name(), "clone takes an address and, if you like, a directory")
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.gitClone(args, skip) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.gitClone(args, skip, sparse) },
 	}
+	c.Flags().StringArrayVar(&sparse, "sparse", nil, "have the working files of `DIR` only, and those that lie above; can be given again (oxy help sparse)")
 	c.Flags().BoolVar(&skip, "skip-bad", false, "leave out what is malformed or missing, and say so")
 	return c
 }
 
-func (a *app) gitClone(args []string, skip bool) error {
+func (a *app) gitClone(args []string, skip bool, sparse []string) error {
 	dir, err := a.cwd()
 	if err != nil {
 		return err
@@ -60,6 +63,14 @@ func (a *app) gitClone(args []string, skip bool) error {
 	}
 	a.repo = r
 	ctx := a.interruptible()
+	if len(sparse) > 0 { // before anything is written, and before anything is fetched if it cannot be
+		for i, d := range sparse {
+			sparse[i] = path.Clean(strings.TrimPrefix(d, "./"))
+		}
+		if _, err := r.SetSparse(ctx, sparse); err != nil {
+			return err
+		}
+	}
 	m := bridge.NewRemote(r, a.fs, a.gitSays())
 	if err := m.Set(ctx, url); err != nil {
 		return err

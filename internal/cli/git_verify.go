@@ -10,6 +10,10 @@ import (
 	"github.com/oxy-vcs/oxy/internal/repo"
 )
 
+// proofMemory is historyMemory for a proof, beside which only the log is mapped. Its trees lie in memory: of Git's own history 500 MB are in
+// use, and with a limit of 640 they were collected two thousand times, a third of the time of two cores.
+const proofMemory = 760 << 20
+
 func gitVerifyCommand(a *app) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
@@ -28,7 +32,7 @@ this revision has, and what they stand on. The exit code is 1 when one is not wh
 			if err != nil {
 				return err
 			}
-			defer debug.SetMemoryLimit(debug.SetMemoryLimit(historyMemory))
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(proofMemory))
 			began := a.now()
 			v, err := bridge.Verify(a.interruptible(), r, args, a.gitProgress())
 			if err != nil {

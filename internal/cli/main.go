@@ -121,7 +121,7 @@ func join(dir, path string) string {
 }
 
 func (a *app) options() repo.Options {
-	opt := repo.Options{FS: a.fs, Timings: a.timings, Command: a.args, Env: a.env.Get, Passphrase: a.askPassphrase, Err: a.stdio.Err}
+	opt := repo.Options{FS: a.fs, Timings: a.timings, Command: a.args, Env: a.env.Get, Passphrase: a.askPassphrase, Err: a.stdio.Err, Interrupt: a.interruptible}
 	if ui.IsTerminal(a.stdio.Err) {
 		a.progress = ui.NewProgress(a.stdio.Err)
 		opt.Progress = a.progress
@@ -130,13 +130,15 @@ func (a *app) options() repo.Options {
 }
 
 // open opens the repository that the working directory lies in. It stays open until the command ends.
-func (a *app) open() (*repo.Repo, error) {
+func (a *app) open() (*repo.Repo, error) { return a.openBy(repo.Open) }
+
+func (a *app) openBy(open func(string, repo.Options) (*repo.Repo, error)) (*repo.Repo, error) {
 	dir, err := a.cwd()
 	if err != nil {
 		return nil, err
 	}
 	done := a.timings.Phase("open")
-	a.repo, err = repo.Open(dir, a.options())
+	a.repo, err = open(dir, a.options())
 	done(0)
 	return a.repo, err
 }

@@ -16,12 +16,16 @@ func pushCommand(a *app) *cobra.Command {
 that loses nothing: if the remote's has changes that are not here, pull first. Without BOOKMARK it is the current one;
 without REMOTE it is origin. BOOKMARK may be a tag.
 
+With --change the remote's bookmark gets one change of yours, with what that builds on and nothing else, beside what it has. It need not
+be a bookmark here.
+
 --force makes the remote's bookmark yours although it loses changes by that, provided that it is still where it was when
 the push began.`,
 		Example: `  oxy push
   oxy push --dry-run
   oxy push origin stable
-  oxy push --all`,
+  oxy push --all
+  oxy push --change 1a2b3c4d origin stable`,
 		Args: atMost(2, "a remote and a bookmark"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := a.open()
@@ -36,6 +40,9 @@ the push began.`,
 			}
 			if opt.All && opt.Bookmark != "" {
 				return usage("push", "push --all takes no bookmark")
+			}
+			if opt.Change != "" && (opt.All || opt.Tags || opt.Force) {
+				return usage("push", "push --change goes with no --all, --tags or --force")
 			}
 			if opt.Dir, err = a.cwd(); err != nil {
 				return err
@@ -59,6 +66,7 @@ the push began.`,
 	c.Flags().BoolVar(&opt.DryRun, "dry-run", false, "only say which changes would go, and how many bytes")
 	c.Flags().BoolVarP(&opt.Force, "force", "f", false, "move the remote's bookmark although that loses changes")
 	c.Flags().BoolVar(&opt.All, "all", false, "push all bookmarks and tags")
+	c.Flags().StringVar(&opt.Change, "change", "", "push one `CHANGE` with what it builds on")
 	c.Flags().BoolVar(&opt.Tags, "tags", false, "push all tags")
 	return c
 }

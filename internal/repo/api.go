@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"context"
 	"io"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -25,6 +26,8 @@ type Options struct {
 	Err io.Writer
 	// Batch is after how many bytes of a transfer what came of it stays, whatever becomes of the rest; 0: as it is good.
 	Batch int64
+	// Interrupt gives what ends a transfer that a call turns out to need, as one of a partial clone does; nil: nothing ends it.
+	Interrupt func() context.Context
 }
 
 // Progress is shown while long work runs. Calls may come from many goroutines.

@@ -97,7 +97,10 @@ func (r *Repo) asideOf(kept []byte) ([]aside, error) {
 	if err != nil {
 		return nil, storeError(err)
 	}
-	var list []aside
+	return decodeAside(b)
+}
+
+func decodeAside(b []byte) (list []aside, err error) {
 	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&list); err != nil {
 		return nil, fmt.Errorf("read what the operation took away: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
@@ -107,7 +108,11 @@ type plan struct {
 	entries map[string]state.Entry
 	texts   map[string][]byte // contents at hand, by path; nil for one that an entry has
 	bytes   int64
+	read    atomic.Int64 // bytes of contents since the log was let go of
 }
+
+// readAtOnce is after how many bytes of contents a checkout lets go of what it read of the log: nothing of it is needed again.
+const readAtOnce = 128 << 20
 
 // write plans to write a file. Whatever the repository says, no name that could lead outside or into a repository's own
 // directory is written.
@@ -153,6 +158,10 @@ func (p *plan) entry(path string, fn func(e *state.Entry) error) error {
 	e, ok := p.entries[path]
 	if !ok {
 		return fmt.Errorf("no content for %s", safepath.Quote(path))
+	}
+	if p.read.Add(int64(e.Size)) > readAtOnce {
+		p.read.Store(0)
+		p.r.store.Release()
 	}
 	again := false
 	_, err := mended(p.r, func() (struct{}, error) {

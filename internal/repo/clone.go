@@ -166,7 +166,7 @@ func begunClone(dir, address string, opt Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := openAt(root, opt)
+	r, err := openAt(root, opt, openWhole)
 	if err != nil {
 		return nil, err
 	}

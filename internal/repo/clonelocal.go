@@ -114,6 +114,7 @@ func (r *Repo) proveLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.store.Release()
 	if len(c.found) > 0 {
 		return fmt.Errorf("%w: %s", errOtherwise, c.found[0].Text)
 	}

@@ -135,6 +135,9 @@ func (r *Repo) readBody(n uint32) (_ *change.Change, _ *body, size int, err erro
 	if err != nil {
 		return nil, nil, 0, err
 	}
+	if len(rec.Meta)+len(rec.Body) == 0 {
+		return nil, nil, 0, fmt.Errorf("read change %s: %w: %w", rec.ID.Short(), store.ErrDamaged, errHollow)
+	}
 	c, err := change.DecodeTrusted(rec.Meta, rec.Body)
 	if err != nil {
 		return nil, nil, 0, fmt.Errorf("read change %s: %w", rec.ID.Short(), err)

@@ -20,6 +20,7 @@ type DiskUse struct {
 	InUse    int64       // of Trees, what the trees needed when they were last counted
 	Seen     int64       // what was last seen in the working copy
 	Leftover int64       // in log/, and of no operation: what a process left that did not live to end it
+	Aside    int64       // what repairs took out and kept beside, until a person removes it
 	Other    int64       // settings, notes, the lock
 	Total    int64
 }
@@ -50,6 +51,8 @@ func (r *Repo) DiskUse(ctx context.Context) (*DiskUse, error) {
 			u.Trees += size
 		case top == "wc" && strings.HasPrefix(rest, "manifest"):
 			u.Seen += size
+		case top == lostDir:
+			u.Aside += size
 		default:
 			u.Other += size
 		}

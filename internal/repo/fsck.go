@@ -50,7 +50,7 @@ type Problem struct {
 
 // What mends what.
 const (
-	mendTruth = "Another copy may have it: oxy fsck --repair --from REMOTE|PATH. Otherwise restore " + DirName + " from a copy; other copies are not affected."
+	mendTruth = "Another copy may have it: oxy fsck --repair --from REMOTE|PATH. Otherwise restore " + DirName + " from a copy; other copies are not affected. To go on without what nobody has: oxy fsck --repair --drop-lost"
 	mendIndex = "It is made again by itself, at once by: oxy fsck --repair"
 	// mendManifest: who reads a damaged one makes it anew.
 	mendManifest = "It is made again by itself, at once by: oxy status"

@@ -28,11 +28,17 @@ func (c *checker) changes() error {
 	})
 }
 
+// errHollow is a change that nobody had when the log was mended: nothing but its id and what it depends on is known.
+var errHollow = errors.New("it was damaged, and no copy had it when the log was mended")
+
 // change checks change n. The paths of what it brought and cannot be had go to p.
 func (c *checker) change(n uint32, p *Problem) error {
 	rec, err := c.r.store.Change(n)
 	if err != nil {
 		return err
+	}
+	if len(rec.Meta)+len(rec.Body) == 0 {
+		return errHollow
 	}
 	if change.Sum(rec.Meta, rec.Body) != rec.ID {
 		return errors.New("it has another hash than its name")
@@ -305,24 +311,26 @@ func (t *stateTree) link() {
 	}
 }
 
-// closures goes through the logs of all states, keeping the set of changes that the one at hand has.
-func (c *checker) closures(t *stateTree) error {
-	l := &logSet{checker: c, has: make([]bool, c.r.store.NumChanges()), needed: make([]uint32, c.r.store.NumChanges())}
+// walk goes through the tree: a state is entered once those before it are and left once all that follow it are. A state whose parent is not
+// known, and what follows it, is passed over.
+func (t *stateTree) walk(ctx context.Context, enter func(s uint32) error, leave func(s uint32)) error {
 	for root, p := range t.parent {
 		if p != -1 {
 			continue
 		}
 		for s := int64(root); s >= 0; {
-			if c.ctx.Err() != nil {
-				return c.ctx.Err()
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
-			l.enter(uint32(s))
+			if err := enter(uint32(s)); err != nil {
+				return err
+			}
 			if child := t.first[s]; child != NoState {
 				s = int64(child)
 				continue
 			}
 			for s >= 0 {
-				l.leave(uint32(s))
+				leave(uint32(s))
 				sibling := t.next[s]
 				if s == int64(root) {
 					s = -1
@@ -337,6 +345,12 @@ func (c *checker) closures(t *stateTree) error {
 		}
 	}
 	return nil
+}
+
+// closures goes through the logs of all states, keeping the set of changes that the one at hand has.
+func (c *checker) closures(t *stateTree) error {
+	l := &logSet{checker: c, has: make([]bool, c.r.store.NumChanges()), needed: make([]uint32, c.r.store.NumChanges())}
+	return t.walk(c.ctx, l.enter, l.leave)
 }
 
 // logSet is the set of the log at hand.
@@ -364,10 +378,10 @@ func (l *logSet) fault(s, n uint32, format string, args ...any) {
 	l.find(finding{Problem{Text: fmt.Sprintf(format, args...), Change: l.r.store.ChangeID(n)}, -1, int64(s)})
 }
 
-func (l *logSet) enter(s uint32) {
+func (l *logSet) enter(s uint32) error {
 	st, err := l.r.store.State(s)
 	if err != nil {
-		return // told before
+		return nil // told before
 	}
 	for _, n := range st.Without {
 		if !l.has[n] {
@@ -391,6 +405,7 @@ func (l *logSet) enter(s uint32) {
 		}
 		l.put(n)
 	}
+	return nil
 }
 
 func (l *logSet) leave(s uint32) {

@@ -23,6 +23,9 @@ type RepairOptions struct {
 	From     string    // a remote's name or an address; "": all remotes
 	Dir      string    // from where an address that is a relative path is seen
 	Messages io.Writer // where ssh may speak
+	// DropLost has changes, states and operations go that are damaged and that nobody has, with all that needs them. Without it
+	// they stay, damaged.
+	DropLost bool
 }
 
 // mendingDir is beneath the repository's directory, while it is being mended.
@@ -41,14 +44,20 @@ type mending struct {
 	contents map[change.Hash]bool // damaged or missing
 	loose    []change.Hash        // contents that no change names, damaged or missing: only a copy on this machine can be asked for them
 
+	states  stateMender
 	scratch *store.Store
 	asked   []string // who gave something
 	errs    []error
+
+	lost  *store.Bad // what nobody has; nil for nothing
+	says  []string   // what goes without that, by name
+	aside string     // where what went is kept, beneath the repository's root
 }
 
 // mend replaces what is damaged of the log, as far as somebody has it. It gives what it did, nothing where nothing is damaged.
 func (r *Repo) mend(ctx context.Context, opt RepairOptions) ([]Repaired, error) {
 	m := &mending{r: r, ctx: ctx, opt: opt, want: map[change.ID]bool{}, replaced: map[change.ID]bool{}, contents: map[change.Hash]bool{}}
+	m.states = stateMender{r: r, ctx: ctx, made: map[uint32]store.State{}, sets: m.setsOf}
 	if err := m.survey(); err != nil {
 		return nil, err
 	}
@@ -75,6 +84,9 @@ func (m *mending) run(dir string) ([]Repaired, error) {
 		return nil, storeError(err)
 	}
 	if err := m.gather(); err != nil {
+		return nil, err
+	}
+	if err := m.states.run(m.bad.States); err != nil {
 		return nil, err
 	}
 	return m.replace()
@@ -176,32 +188,68 @@ func (m *mending) chunksBad(f *change.File, bad []bool) bool {
 	return found || err != nil
 }
 
+// decide is told what nobody has, with the writers' lock held. It gives what shall stay without that, or nil if all stays as it is.
+func (m *mending) decide(lost *store.Bad, gains bool) (keep *store.Keep, err error) {
+	s, err := m.salvage(lost)
+	if err != nil {
+		return nil, err
+	}
+	m.lost, m.says = lost, s.says()
+	switch {
+	case m.opt.DropLost:
+		return s.k, m.repositoryAside()
+	case gains:
+		return nil, m.damagedAside()
+	}
+	return nil, nil
+}
+
 // replace puts what came in place of what is damaged, and behind the log what is missing altogether.
 func (m *mending) replace() ([]Repaired, error) {
 	var done []Repaired
-	if m.scratch.NumBlobs()+m.scratch.NumChanges() > 0 {
+	if m.scratch.NumBlobs()+m.scratch.NumChanges() > 0 || m.opt.DropLost {
 		if err := m.noteLost(); err != nil {
 			return nil, err
 		}
 	}
 	wait, waited := m.r.waits()
 	defer waited()
-	st, err := m.r.store.Repack(m.ctx, store.RepackOptions{Wait: wait, Replace: &store.Replace{From: m.scratch, Changes: m.untrue}})
+	st, err := m.r.store.Repack(m.ctx, store.RepackOptions{Wait: wait, Replace: &store.Replace{From: m.scratch, Changes: m.untrue, States: m.states.made, Decide: m.decide}})
+	if !st.Packed && m.aside != "" {
+		err = errors.Join(err, m.r.fs.RemoveAll(filepath.Join(m.r.root, m.aside)))
+		m.aside = ""
+	}
 	switch {
 	case errors.Is(err, store.ErrNotReplaced):
 		err = fmt.Errorf("%w: nothing was altered; %s", cmp.Or(errors.Unwrap(err), err), m.why())
-		return []Repaired{{What: m.whatIsBad(), Err: err}}, nil
+		return []Repaired{m.withLost(Repaired{What: m.whatIsBad(), Err: err})}, nil
 	case err != nil:
 		return nil, storeError(err)
+	}
+	if st.Dropped {
+		m.r.forgetNumbers()
 	}
 	if st.Contents+st.Changes > 0 {
 		done = append(done, Repaired{What: fmt.Sprintf("%s, as %s has them", counted(st.Changes, st.Contents), strings.Join(m.asked, " and "))})
 	}
-	if st.Packed && st.Contents+st.Changes+st.Lost == 0 {
+	if n := len(m.states.made); n > 0 {
+		done = append(done, Repaired{What: countOf(n, "state") + ", proved by their ids"})
+	}
+	if st.Packed && st.Contents+st.Changes+st.Lost+st.Hollow == 0 && m.lost == nil {
 		done = append(done, Repaired{What: "the log, of which the indexes have what was damaged"})
 	}
 	if st.Lost > 0 {
 		done = append(done, Repaired{What: fmt.Sprintf("%s, missing now where it was damaged", countOf(st.Lost, "content")), Err: errors.New(m.why())})
+	}
+	if m.lost != nil && m.opt.DropLost {
+		done = append(done, Repaired{What: "the repository, without what nobody has", Gone: m.says, Aside: m.aside})
+	} else if m.lost != nil && len(m.lost.Changes)+len(m.lost.States)+len(m.lost.Ops) > 0 {
+		done = append(done, m.withLost(Repaired{What: "what nobody has", Err: errors.New(m.why())}))
+	} else if m.aside != "" {
+		done[len(done)-1].Aside = m.aside
+	}
+	if _, err := m.r.store.View(); err != nil {
+		return done, nil // nothing can be recorded
 	}
 	more, err := m.putMissing()
 	if err != nil {
@@ -210,10 +258,16 @@ func (m *mending) replace() ([]Repaired, error) {
 	if more > 0 {
 		done = append(done, Repaired{What: fmt.Sprintf("%s that had been missing, as %s has them", counted(0, more), strings.Join(m.asked, " and "))})
 	}
-	if len(m.want) > 0 && st.Lost == 0 {
+	if len(m.want) > 0 && st.Lost+st.Hollow == 0 && m.lost == nil {
 		done = append(done, Repaired{What: "what is damaged of " + counted(len(m.want), 0), Err: errors.New(m.why())})
 	}
 	return done, nil
+}
+
+// withLost adds to what could not be made what dropping it would take away.
+func (m *mending) withLost(d Repaired) Repaired {
+	d.Aside, d.Lost = m.aside, m.says
+	return d
 }
 
 // maxLost bounds what is noted: a kept value has 64 KiB at most.
@@ -238,6 +292,9 @@ func (m *mending) noteLost() error {
 	if len(lost) == 0 {
 		return nil
 	}
+	if _, err := s.View(); err != nil {
+		return nil // it is damaged itself: there is nowhere to note anything
+	}
 	_, err := transact(m.r, func(t *tx) (struct{}, error) {
 		before := t.view.Kept[keptLost]
 		t.view.Kept[keptLost] = append(lost, before[:min(len(before), maxLost*len(change.Hash{})-len(lost))]...)
@@ -257,7 +314,7 @@ func (c *checker) lost() {
 	}
 	for _, h := range lostOf(v) {
 		if _, ok := c.r.store.BlobSize(h); !ok {
-			c.find(finding{Problem{Text: fmt.Sprintf("content %s was damaged, and no copy had it: no change needs it, but what an import keeps may", h)}, -1, -1})
+			c.find(finding{Problem{Text: fmt.Sprintf("content %s was damaged, and no copy had it: no change needs it, but what an import keeps may. An import from where it came brings it again", h)}, -1, -1})
 		}
 	}
 }

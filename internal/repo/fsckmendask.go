@@ -15,18 +15,27 @@ import (
 	"github.com/oxy-vcs/oxy/internal/sync"
 )
 
+// copies are whom to ask.
+func (m *mending) copies() ([]string, error) {
+	if m.opt.From != "" {
+		return []string{m.opt.From}, nil
+	}
+	remotes, err := m.r.Remotes()
+	if err != nil {
+		return nil, err
+	}
+	var from []string
+	for _, remote := range remotes {
+		from = append(from, remote.Name)
+	}
+	return from, nil
+}
+
 // gather asks others until nothing is lacking, or nobody is left to ask.
 func (m *mending) gather() error {
-	from := []string{m.opt.From}
-	if m.opt.From == "" {
-		remotes, err := m.r.Remotes()
-		if err != nil {
-			return err
-		}
-		from = from[:0]
-		for _, remote := range remotes {
-			from = append(from, remote.Name)
-		}
+	from, err := m.copies()
+	if err != nil {
+		return err
 	}
 	for _, name := range from {
 		if len(m.want)+len(m.loose) == 0 {
@@ -83,17 +92,22 @@ func (m *mending) ask(name string) error {
 	return nil
 }
 
-// askHere takes from a repository on this machine whatever its log has, also what none of its own bookmarks and tags has.
-func (m *mending) askHere(a sync.Address) error {
+// openHere opens a repository on this machine.
+func (m *mending) openHere(a sync.Address) (*Repo, error) {
 	path := a.Path
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(m.opt.Dir, path)
 	}
 	s, err := NewServer(path, ServeOptions{Options: Options{FS: m.r.opt.FS, Env: m.r.opt.Env, Command: m.r.opt.Command}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	other, err := s.open()
+	return s.open()
+}
+
+// askHere takes from a repository on this machine whatever its log has, also what none of its own bookmarks and tags has.
+func (m *mending) askHere(a sync.Address) error {
+	other, err := m.openHere(a)
 	if err != nil {
 		return err
 	}
@@ -116,6 +130,85 @@ func (m *mending) askHere(a sync.Address) error {
 		}
 	}
 	return m.takeLoose(other)
+}
+
+// setsOf gives what other copies have for the changes of a state of this id, as far as they are here. One on this machine has states
+// that nothing names, too; another is asked for what its bookmarks and tags have.
+func (m *mending) setsOf(id [32]byte) (sets []state.Set, err error) {
+	from, err := m.copies()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range from {
+		ids, err := m.idsOf(name, id)
+		if m.ctx.Err() != nil {
+			return nil, context.Cause(m.ctx)
+		}
+		if err != nil {
+			m.errs = append(m.errs, err)
+			continue
+		}
+		var b state.SetBuilder
+		for _, c := range ids {
+			if n, ok := m.r.store.FindChange(c); ok {
+				b.Add(n)
+			}
+		}
+		if len(ids) > 0 {
+			sets = append(sets, b.Set())
+			if name != "" && !slices.Contains(m.asked, name) {
+				m.asked = append(m.asked, name)
+			}
+		}
+	}
+	return sets, nil
+}
+
+// idsOf asks one copy for the changes of a state, by its id.
+func (m *mending) idsOf(name string, id [32]byte) ([]change.ID, error) {
+	a, _, err := m.r.addressOf(name)
+	if err != nil {
+		return nil, err
+	}
+	if a.Scheme == sync.Path {
+		other, err := m.openHere(a)
+		if err != nil {
+			return nil, err
+		}
+		defer other.Close()
+		for n := range other.store.NumStates() {
+			st, err := other.store.State(n)
+			if err != nil || st.ID != id {
+				continue
+			}
+			set, err := other.setOf(n)
+			if err != nil {
+				return nil, err
+			}
+			var ids []change.ID
+			for c := range set.All() {
+				ids = append(ids, other.store.ChangeID(c))
+			}
+			return ids, other.store.Err()
+		}
+		return nil, nil
+	}
+	l, err := m.r.dial(m.ctx, name, m.opt.Dir, m.opt.Messages)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	refs, err := l.list(m.ctx)
+	if err != nil {
+		return nil, linkError(l.shown, err)
+	}
+	for _, ref := range refs {
+		if ref.State == id {
+			_, ids, err := l.apart(m.ctx, m.r, StateRef{Num: NoState}, ref)
+			return ids, err
+		}
+	}
+	return nil, nil
 }
 
 // takeLoose takes contents that no change names.
@@ -183,31 +276,40 @@ func (g giver) Handle(ctx context.Context, in *sync.Reader, out *sync.Writer) er
 
 // has gives the wanted changes that are in what a name there stands for.
 func (m *mending) has(l *link, ref sync.Ref) ([]change.ID, error) {
+	ids, err := m.hasFrom(l, ref, m.near(l, ref))
+	if errors.Is(err, store.ErrDamaged) || errors.Is(err, sync.ErrTooDifferent) {
+		return m.hasFrom(l, ref, StateRef{Num: NoState}) // what is like it here is damaged, too, or is not like it
+	}
+	return ids, err
+}
+
+// near is the state here that is the most like what a name stands for there: none, where damage hides it.
+func (m *mending) near(l *link, ref sync.Ref) StateRef {
 	v, err := m.r.view()
 	if err != nil {
-		return nil, err
+		return StateRef{Num: NoState}
 	}
 	base, same, err := m.r.stateBy(v, ref.State)
+	if err == nil && !same {
+		base, err = m.r.likeliest(l.name, ref.Name)
+	}
+	if err != nil {
+		return StateRef{Num: NoState}
+	}
+	return base
+}
+
+// hasFrom is has, by what the two have that one of them and not the other.
+func (m *mending) hasFrom(l *link, ref sync.Ref, base StateRef) ([]change.ID, error) {
+	set, err := mended(m.r, func() (state.Set, error) { return m.r.setOf(base.Num) })
 	if err != nil {
 		return nil, err
 	}
 	var ours, theirs []change.ID
-	if !same {
-		if base, err = m.r.likeliest(l.name, ref.Name); err != nil {
+	if base.ID != ref.State {
+		if ours, theirs, err = l.apart(m.ctx, m.r, base, ref); err != nil {
 			return nil, err
 		}
-		ours, theirs, err = l.apart(m.ctx, m.r, base, ref)
-		if errors.Is(err, sync.ErrTooDifferent) {
-			base = StateRef{Num: NoState}
-			ours, theirs, err = l.apart(m.ctx, m.r, base, ref)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	set, err := mended(m.r, func() (state.Set, error) { return m.r.setOf(base.Num) })
-	if err != nil {
-		return nil, err
 	}
 	there := map[change.ID]bool{}
 	for id := range m.want {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/internal/worktree"
 )
 
@@ -13,6 +14,10 @@ import (
 type Repaired struct {
 	What string
 	Err  error // why it could not be made; nil when it was
+	// Lost is, by name, what nobody has and what RepairOptions.DropLost would drop with it; Gone what was dropped so.
+	Lost, Gone []string
+	// Aside, if not empty, is where what went is kept, beneath the repository's root.
+	Aside string
 }
 
 // Repair puts what other copies have in place of what is damaged of the log, and makes again all that is derived: indexes, head,
@@ -23,9 +28,9 @@ func (r *Repo) Repair(ctx context.Context, opt RepairOptions) ([]Repaired, error
 		return done, context.Cause(ctx)
 	}
 	if err != nil {
-		done = append(done, Repaired{"what is damaged of the log", err})
+		done = append(done, Repaired{What: "what is damaged of the log", Err: err})
 	}
-	did := func(what string, err error) { done = append(done, Repaired{what, err}) }
+	did := func(what string, err error) { done = append(done, Repaired{What: what, Err: err}) }
 	states, made := 0, 0
 	var treesErr error
 	wait, waited := r.waits()
@@ -49,13 +54,14 @@ func (r *Repo) Repair(ctx context.Context, opt RepairOptions) ([]Repaired, error
 }
 
 // renewAllTrees begins the trees anew with those of all that has a name. It is called with the writers' lock held. One that
-// cannot be made keeps no other from being made.
+// cannot be made keeps no other from being made; then the trees before stay, of which that one may be the last that can be read.
 func (r *Repo) renewAllTrees(ctx context.Context) (states, made int, hint []byte, err error) {
 	v, err := r.store.View()
 	if err != nil {
 		return 0, 0, nil, storeError(err)
 	}
 	named, namedErr := (&checker{r: r}).namedStates(v)
+	before := r.store.Hint()
 	r.blocksMu.Lock()
 	if r.blocks != nil {
 		r.retired = append(r.retired, r.blocks)
@@ -78,6 +84,13 @@ func (r *Repo) renewAllTrees(ctx context.Context) (states, made int, hint []byte
 		}
 		made++
 	}
+	if made < states && ctx.Err() == nil && r.reads(before, named) {
+		r.blocksMu.Lock()
+		_ = errors.Join(b.Close(), state.RemoveGeneration(r.fs, filepath.Join(r.dir, "trees"), b.Generation()))
+		r.blocks, r.stale = nil, false
+		r.blocksMu.Unlock()
+		return states, made, before, errors.Join(errs...)
+	}
 	h, err := b.Flush()
 	if err != nil {
 		return states, made, nil, errors.Join(append(errs, err)...)
@@ -85,6 +98,25 @@ func (r *Repo) renewAllTrees(ctx context.Context) (states, made int, hint []byte
 	r.stale = false
 	r.dropGenerations(h.Generation)
 	return states, made, h.Encode(), errors.Join(errs...)
+}
+
+// reads tells whether trees of an earlier time have one of the named states, whole.
+func (r *Repo) reads(hint []byte, named []uint32) bool {
+	h, err := state.DecodeHint(hint)
+	if err != nil {
+		return false
+	}
+	b, err := state.OpenBlocks(r.fs, filepath.Join(r.dir, "trees"), h)
+	if err != nil {
+		return false
+	}
+	defer b.Close()
+	for _, s := range named {
+		if root, ok, err := b.Root(s); err == nil && ok && b.Tree(root.Root).Walk("", func(*state.Entry) error { return nil }) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // renewManifest makes the manifest again from the tree of the working copy's base.

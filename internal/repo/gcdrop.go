@@ -286,14 +286,7 @@ func renumberKept(v *store.View, first uint32, state func(uint32) (uint32, error
 // afterDropping forgets all that this process and the derived files know by the old numbers, and makes the trees of all
 // that has a name.
 func (r *Repo) afterDropping(ctx context.Context) error {
-	r.mu.Lock()
-	r.bodies, r.fresh, r.signed = nil, nil, nil
-	r.mu.Unlock()
-	r.spares.forget()
-	if r.manifest != nil {
-		_ = r.manifest.Close()
-		r.manifest = nil
-	}
+	r.forgetNumbers()
 	wait, waited := r.waits()
 	defer waited()
 	err := r.store.Rederive(wait, func() ([]byte, error) {
@@ -307,6 +300,18 @@ func (r *Repo) afterDropping(ctx context.Context) error {
 		return nil // the same: the new log counts already
 	}
 	return r.renumberManifest()
+}
+
+// forgetNumbers forgets what this process knows by numbers that mean other things now.
+func (r *Repo) forgetNumbers() {
+	r.mu.Lock()
+	r.bodies, r.fresh, r.signed = nil, nil, nil
+	r.mu.Unlock()
+	r.spares.forget()
+	if r.manifest != nil {
+		_ = r.manifest.Close()
+		r.manifest = nil
+	}
 }
 
 // renumberManifest has the manifest name its state by the new number. It knows files by their paths and hashes alone.

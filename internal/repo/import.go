@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/oxy-vcs/oxy/internal/change"
@@ -243,6 +244,17 @@ func (r *Repo) Kept(key string) ([]byte, error) {
 		return nil, fmt.Errorf("what is kept of %s is no hash", key)
 	}
 	return r.Content(h)
+}
+
+// Lost tells whether an error of Kept or Content says that what an import kept is gone or damaged: it can be brought again from where it came.
+func Lost(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged)
+}
+
+// Has tells whether a content is here.
+func (r *Repo) Has(h change.Hash) bool {
+	size, ok := r.store.BlobSize(h)
+	return ok && size >= 0
 }
 
 // Content reads a content by its hash.

@@ -46,7 +46,7 @@ func initAt(root, at string, opt Options) (*Repo, error) {
 	if err := createStore(opt.FS, at); err != nil {
 		return nil, fileError("make the repository", err)
 	}
-	r, err := openAt(root, opt)
+	r, err := openAt(root, opt, openWhole)
 	if err != nil {
 		return nil, err
 	}

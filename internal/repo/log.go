@@ -147,7 +147,7 @@ func (r *Repo) touching(s uint32, paths []string) (func(n uint32) (bool, error),
 }
 
 // touchingOf is touching, of which it may be known which changes are to be looked at.
-func (r *Repo) touchingOf(t state.Tree, paths []string, may map[uint32]bool, known bool) (func(n uint32) (bool, error), error) {
+func (r *Repo) touchingOf(t state.Tree, paths []string, may map[uint32]mayTouch, known bool) (func(n uint32) (bool, error), error) {
 	var files map[change.FileID]bool
 	whole := false
 	for _, p := range paths {
@@ -169,12 +169,12 @@ func (r *Repo) touchingOf(t state.Tree, paths []string, may map[uint32]bool, kno
 		}
 	}
 	return func(n uint32) (bool, error) {
-		switch {
-		case whole:
+		if whole {
 			return true, nil
-		case known:
-			if sure, ok := may[n]; !ok || sure {
-				return sure, nil
+		}
+		if known {
+			if m, ok := may[n]; !ok || m.sure || !m.look {
+				return m.sure || ok && files[m.edited], nil
 			}
 		}
 		b, err := r.bodyOf(n)

@@ -181,6 +181,35 @@ func TestPartialClone(t *testing.T) {
 	}
 }
 
+// Who interrupts what brings a content leaves the clone as it was.
+func TestInterruptedBringing(t *testing.T) {
+	opt := syncEnv(t)
+	a := gallery(t, opt)
+	stopped := false
+	opt.Interrupt = func() context.Context {
+		ctx, cancel := context.WithCancel(context.Background())
+		if stopped {
+			cancel()
+		} else {
+			t.Cleanup(cancel)
+		}
+		return ctx
+	}
+	p, _ := a.partClone(opt, "docs")
+	ops := p.store.NumOps()
+	stopped = true
+	if _, err := p.cat("art/two.png"); !errors.Is(err, context.Canceled) {
+		t.Errorf("it went on: %v", err)
+	}
+	if n := p.lackCount(); n != galleryLacks || p.store.NumOps() != ops {
+		t.Errorf("%d contents are left out after %d operations", n, p.store.NumOps()-ops)
+	}
+	stopped = false
+	if b, err := p.cat("art/two.png"); err != nil || string(b) != a.read("art/two.png") {
+		t.Errorf("%d bytes: %v", len(b), err)
+	}
+}
+
 // Away from the network what is here works, and what is not says so, before anything is touched.
 func TestPartialCloneAlone(t *testing.T) {
 	ctx := context.Background()

@@ -110,6 +110,19 @@ func (p promises) with(more []change.Hash) promises {
 	return out
 }
 
+// decodePromises reads a list.
+func decodePromises(b []byte) (promises, error) {
+	p := promises(b)
+	inOrder := len(p)%hashSize == 0
+	for i := range p.len() {
+		inOrder = inOrder && (i == 0 || bytes.Compare(p[(i-1)*hashSize:i*hashSize], p[i*hashSize:(i+1)*hashSize]) < 0)
+	}
+	if !inOrder {
+		return nil, fmt.Errorf("the list of promised contents is out of order: %w", store.ErrDamaged)
+	}
+	return p, nil
+}
+
 // promisesOf reads what a view promises.
 func (r *Repo) promisesOf(v *store.View) (promises, error) {
 	name := v.Kept[keptPromised]
@@ -132,14 +145,8 @@ func (r *Repo) promisesOf(v *store.View) (promises, error) {
 	if err != nil {
 		return nil, storeError(err)
 	}
-	p = promises(b)
-	for i := range p.len() {
-		if i > 0 && bytes.Compare(p[(i-1)*hashSize:i*hashSize], p[i*hashSize:(i+1)*hashSize]) >= 0 {
-			err = store.ErrDamaged
-		}
-	}
-	if err != nil || len(p)%hashSize != 0 {
-		return nil, storeError(fmt.Errorf("the list of promised contents is out of order: %w", store.ErrDamaged))
+	if p, err = decodePromises(b); err != nil {
+		return nil, storeError(err)
 	}
 	r.mu.Lock()
 	r.promises, r.promisesAs = p, slices.Clone(name)
@@ -227,7 +234,11 @@ func (r *Repo) bring(err error, round int) error {
 		}
 		hashes = all
 	}
-	return r.bringContents(context.Background(), hashes, nil)
+	ctx := context.Background()
+	if r.opt.Interrupt != nil {
+		ctx = r.opt.Interrupt()
+	}
+	return r.bringContents(ctx, hashes, nil)
 }
 
 // allLacking lists all that is promised and not here.

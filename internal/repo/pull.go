@@ -16,7 +16,7 @@ type SyncOptions struct {
 	Remote   string    // its name here, or an address; "": origin
 	Dir      string    // from where an address that is a relative path is seen
 	Bookmark string    // the one to pull or push; "": the current one
-	Change   string    // of a pull: only this change, with what it builds on
+	Change   string    // only this change, with what it builds on
 	All      bool      // of a push: all bookmarks and tags
 	Tags     bool      // of a push: all tags
 	Force    bool      // of a push: lose what the other side has beyond

@@ -46,7 +46,11 @@ func (r *Repo) Push(ctx context.Context, opt SyncOptions) (*PushResult, error) {
 	if l.name != "" {
 		p.res.Remote = l.name
 	}
-	if err := p.plan(); err != nil {
+	plan := p.plan
+	if opt.Change != "" {
+		plan = p.planChange
+	}
+	if err := plan(); err != nil {
 		return nil, linkError(l.shown, err)
 	}
 	if len(p.updates) == 0 {
@@ -356,6 +360,9 @@ func (p *pushing) send() error {
 func (p *pushing) settle() error {
 	if p.l.name == "" || p.opt.DryRun {
 		return nil
+	}
+	if p.opt.Change != "" {
+		return p.settleChange()
 	}
 	v, err := p.r.view()
 	if err != nil {

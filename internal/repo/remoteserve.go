@@ -75,7 +75,7 @@ func (s *Server) open() (*Repo, error) {
 	if err := s.opt.FS.Lstat(filepath.Join(root, DirName), &st); err != nil || st.Kind != vfs.KindDir {
 		return nil, &Error{Text: "no repository at " + safepath.Quote(s.dir), Next: "Check the path.", Err: cause(err, fs.ErrNotExist)}
 	}
-	return openAt(root, s.opt.Options)
+	return openAt(root, s.opt.Options, openWhole)
 }
 
 func cause(err, other error) error {

@@ -82,7 +82,18 @@ type Repo struct {
 }
 
 // Open finds the repository whose working copy holds dir.
-func Open(dir string, opt Options) (*Repo, error) {
+func Open(dir string, opt Options) (*Repo, error) { return open(dir, opt, openWhole) }
+
+// storeOpener opens a store in a directory.
+type storeOpener func(vfs.FS, string) (*store.Store, error)
+
+func openWhole(fsys vfs.FS, dir string) (*store.Store, error) { return store.Open(fsys, dir) }
+
+// OpenDamaged is Open for Fsck and Repair: it opens a repository of which the last operation is damaged, too. Nothing else should be
+// done with it.
+func OpenDamaged(dir string, opt Options) (*Repo, error) { return open(dir, opt, store.OpenDamaged) }
+
+func open(dir string, opt Options, openStore storeOpener) (*Repo, error) {
 	opt = opt.withDefaults()
 	from, err := filepath.Abs(dir)
 	if err != nil {
@@ -92,7 +103,7 @@ func Open(dir string, opt Options) (*Repo, error) {
 		var st vfs.Stat
 		err := opt.FS.Lstat(filepath.Join(root, DirName), &st)
 		if err == nil && st.Kind == vfs.KindDir {
-			return openAt(root, opt)
+			return openAt(root, opt, openStore)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return nil, fileError("look for the repository", err)
@@ -106,14 +117,14 @@ func Open(dir string, opt Options) (*Repo, error) {
 	}
 }
 
-func openAt(root string, opt Options) (*Repo, error) {
+func openAt(root string, opt Options, openStore storeOpener) (*Repo, error) {
 	r := &Repo{root: root, dir: filepath.Join(root, DirName), fs: opt.FS, opt: opt, maxSteps: maxSteps}
 	if err := refuseLinks(opt.FS, r.dir); err != nil {
 		return nil, err
 	}
 	done := opt.Timings.Phase("open store")
 	var err error
-	r.store, err = store.Open(opt.FS, r.dir)
+	r.store, err = openStore(opt.FS, r.dir)
 	done(0)
 	if err != nil {
 		return nil, storeError(err)
@@ -124,7 +135,7 @@ func openAt(root string, opt Options) (*Repo, error) {
 // refuseLinks sees to it that nothing in a repository that came from others leads elsewhere: the files themselves are never
 // followed when they are written, see vfs.
 func refuseLinks(fsys vfs.FS, dir string) error {
-	for _, sub := range [...]string{"log", "index", "trees", "wc", "incoming"} {
+	for _, sub := range [...]string{"log", "index", "trees", "wc", "incoming", mendingDir, lostDir} {
 		var st vfs.Stat
 		name := filepath.Join(dir, sub)
 		switch err := fsys.Lstat(name, &st); {

@@ -82,15 +82,8 @@ func (r *Repo) readRules() (*rules, error) {
 	if err != nil {
 		return bad(err)
 	}
-	out := &rules{}
-	if err := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(out); err != nil {
-		if strict := (*toml.StrictMissingError)(nil); errors.As(err, &strict) && len(strict.Errors) > 0 {
-			row, _ := strict.Errors[0].Position()
-			err = fmt.Errorf("line %d: there is no %s", row, strings.Join(strict.Errors[0].Key(), "."))
-		}
-		return bad(err)
-	}
-	if err := out.check(); err != nil {
+	out, err := parseRules(b)
+	if err != nil {
 		return bad(err)
 	}
 	// Whoever can write the file has their programs run by whoever serves.
@@ -98,6 +91,18 @@ func (r *Repo) readRules() (*rules, error) {
 		return bad(errors.New("it names programs, and belongs to somebody else than who serves"))
 	}
 	return out, nil
+}
+
+func parseRules(b []byte) (*rules, error) {
+	out := &rules{}
+	if err := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(out); err != nil {
+		if strict := (*toml.StrictMissingError)(nil); errors.As(err, &strict) && len(strict.Errors) > 0 {
+			row, _ := strict.Errors[0].Position()
+			err = fmt.Errorf("line %d: there is no %s", row, strings.Join(strict.Errors[0].Key(), "."))
+		}
+		return nil, err
+	}
+	return out, out.check()
 }
 
 func (r *rules) check() error {

@@ -174,7 +174,7 @@ func (r *Repo) inner(path string) (*Repo, error) {
 	if err := d.Lstat(DirName, &st); err != nil {
 		return nil, nil
 	}
-	return openAt(r.disk(path), r.innerOptions())
+	return openAt(r.disk(path), r.innerOptions(), openWhole)
 }
 
 // innerOptions are those for repositories inside.

@@ -134,3 +134,15 @@ func TestRate(t *testing.T) {
 		t.Errorf("%d callers are remembered", len(r.buckets))
 	}
 }
+
+// FuzzToken: what is kept of a token is 64 digits or refused.
+func FuzzToken(f *testing.F) {
+	f.Add("sha256:" + strings.Repeat("ab", 32))
+	f.Add("sha256:")
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, err := parseToken(s); err == nil && len(s) != len(hashPrefix)+64 {
+			t.Errorf("%q is taken", s)
+		}
+		_ = checkKept(s)
+	})
+}

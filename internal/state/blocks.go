@@ -79,7 +79,7 @@ type Blocks struct {
 
 	mu      sync.RWMutex
 	mapped  []byte // the first bytes of the file
-	tail    []byte // what follows them
+	tail    tail   // what follows them
 	flushed int    // so much of tail is in the file
 	maps    []vfs.Mapping
 
@@ -96,7 +96,7 @@ type Blocks struct {
 func OpenBlocks(fsys vfs.FS, dir string, h Hint) (*Blocks, error) {
 	b := &Blocks{fsys: fsys, dir: dir, generation: h.Generation}
 	if h.Size == 0 {
-		b.tail = appendFileHeader(nil, h.Generation)
+		b.tail.put(appendFileHeader(nil, h.Generation), nil)
 		return b, nil
 	}
 	if err := b.remap(h.Size); err != nil {
@@ -113,7 +113,7 @@ func (b *Blocks) Close() error {
 	for _, m := range b.maps {
 		errs = append(errs, m.Close())
 	}
-	b.maps, b.mapped, b.tail = nil, nil, nil
+	b.maps, b.mapped, b.tail = nil, nil, tail{}
 	return errors.Join(errs...)
 }
 
@@ -133,7 +133,7 @@ func (b *Blocks) Generation() uint64 { return b.generation }
 func (b *Blocks) Pending() bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.flushed < len(b.tail)
+	return b.flushed < b.tail.size
 }
 
 // Size is how many bytes the file has or will have once flushed.
@@ -143,7 +143,7 @@ func (b *Blocks) Size() uint64 {
 	return b.end()
 }
 
-func (b *Blocks) end() uint64 { return uint64(len(b.mapped) + len(b.tail)) }
+func (b *Blocks) end() uint64 { return uint64(len(b.mapped) + b.tail.size) }
 
 // put appends a block in memory. Payloads are at most maxBlock.
 func (b *Blocks) put(kind byte, payload []byte) Ref {
@@ -155,7 +155,7 @@ func (b *Blocks) put(kind byte, payload []byte) Ref {
 	binary.LittleEndian.PutUint32(head[1:], uint32(len(payload)))
 	sum := blockSum(b.generation, at, head[:5], payload)
 	binary.LittleEndian.PutUint32(head[5:], uint32(sum))
-	b.tail = append(append(b.tail, head[:]...), payload...)
+	b.tail.put(head[:], payload)
 	return Ref(at | sum>>refOffsetBits<<refOffsetBits)
 }
 
@@ -165,7 +165,7 @@ func (b *Blocks) get(ref Ref) (kind byte, payload []byte, err error) {
 	b.mu.RLock()
 	at, off := b.mapped, ref.offset()
 	if off >= uint64(len(at)) {
-		at, off = b.tail, off-uint64(len(at))
+		at, off = b.tail.from(off - uint64(len(at)))
 	}
 	b.mu.RUnlock()
 	if ref.offset() < fileHeaderSize || off > uint64(len(at)) || uint64(len(at))-off < blockHeadSize {
@@ -201,17 +201,17 @@ func (b *Blocks) Flush() (Hint, error) {
 	if b.fsys == nil {
 		return Hint{Generation: b.generation, Size: b.end(), Roots: b.last, Live: b.live}, nil
 	}
-	if b.flushed < len(b.tail) {
+	if b.flushed < b.tail.size {
 		if err := b.write(); err != nil {
 			return Hint{}, fmt.Errorf("write tree file %s: %w", b.name(), err)
 		}
-		b.flushed = len(b.tail)
+		b.flushed = b.tail.size
 	}
-	if n := len(b.tail); n >= remapMin+len(b.mapped)/remapShare {
+	if n := b.tail.size; n >= remapMin+len(b.mapped)/remapShare {
 		if err := b.remap(b.end()); err != nil {
 			return Hint{}, fmt.Errorf("map tree file %s: %w", b.name(), err)
 		}
-		b.tail, b.flushed = nil, 0
+		b.tail, b.flushed = tail{}, 0
 	}
 	return Hint{Generation: b.generation, Size: b.end(), Roots: b.last, Live: b.live}, nil
 }
@@ -238,8 +238,7 @@ func (b *Blocks) writeTail(f vfs.File) error {
 	if st.Size < start {
 		return fmt.Errorf("%w: the file shrank to %d bytes", ErrDamaged, st.Size)
 	}
-	_, err := f.WriteAt(b.tail[b.flushed:], start)
-	return err
+	return b.tail.writeFrom(b.flushed, f, start)
 }
 
 // remap maps the first size bytes of the file. The caller holds mu or is the only one.

@@ -96,8 +96,8 @@ func TestBlocksAreMappedAnewWhenMuchWasFlushed(t *testing.T) {
 		refs = append(refs, ref)
 		flush(t, b)
 	}
-	if len(b.maps) < 2 || len(b.tail) > 2*remapMin {
-		t.Fatalf("%d mappings, %d bytes in memory", len(b.maps), len(b.tail))
+	if len(b.maps) < 2 || b.tail.size > 2*remapMin {
+		t.Fatalf("%d mappings, %d bytes in memory", len(b.maps), b.tail.size)
 	}
 	for i, ref := range refs {
 		if _, got, err := b.GetWeave(ref); err != nil || len(got) != 1<<20 || got[1000] != byte(i) {

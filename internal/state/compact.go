@@ -142,7 +142,7 @@ func copyPages[T any](c *compactor, l *layout[T], ref Ref, above int, leaf func(
 }
 
 func (c *compactor) flush() error {
-	if len(c.to.tail)-c.to.flushed < compactFlush {
+	if c.to.tail.size-c.to.flushed < compactFlush {
 		return nil
 	}
 	_, err := c.to.Flush()

@@ -19,6 +19,7 @@ import (
 type Fault struct {
 	File    string // within the repository's directory
 	Off     int64  // in bytes: where the frame or the record begins
+	Len     int64  // of a damaged stretch of the log, up to the next frame that is sound; 0 where that is not known
 	Derived bool   // the log says what must stand there, so nothing is lost
 	Err     error
 }
@@ -186,9 +187,9 @@ func (w *logWalk) frame(p place, size int64) place {
 		err = errOrder
 	}
 	if err != nil {
-		w.frameFault(p, err)
-		w.damaged[p], w.lost = true, true
 		next = w.resume(p, size)
+		w.fault(Fault{File: l.display(p.segment()), Off: int64(p.off()), Len: int64(next - p), Err: err})
+		w.damaged[p], w.lost = true, true
 	} else {
 		w.done.Frames++
 		w.take(f, p)

@@ -25,8 +25,9 @@ type cachedFrame struct {
 	begun  bool
 	frame  frame // as stored
 	err    error
-	have   int    // how many bytes of the contents are there
-	loaded []byte // they
+	have   int          // how many bytes of the contents are there
+	loaded []byte       // they
+	fields packedFields // of a CHANGES frame, once one of them was read
 
 	// Whoever reads many contents of a large tree would make garbage of a megabyte for each: what is decompressed goes
 	// into room that is used again once the frame has lost its place and nobody reads from it. The cache's lock guards these.
@@ -195,7 +196,7 @@ func (c *frameCache) release(e *cachedFrame) {
 func (e *cachedFrame) giveBack() {
 	if e.out && e.readers == 0 && e.room != nil {
 		rooms[roomClass(cap(*e.room))].Put(e.room)
-		e.room, e.loaded, e.frame = nil, nil, frame{}
+		e.room, e.loaded, e.frame, e.fields = nil, nil, frame{}, packedFields{}
 	}
 }
 
@@ -210,17 +211,6 @@ func (s *Store) logOf(p place) *log {
 		i--
 	}
 	return logs[i]
-}
-
-// lent is holder for whoever keeps nothing of what it reads from the frame: it calls release once it has read it.
-func (s *Store) lent(p place) (f frame, release func(), err error) {
-	if l := s.logOf(p); p >= l.packed.end || !l.based {
-		f, err = s.frame(p)
-		return f, func() {}, err
-	}
-	e := s.frames.get(p)
-	f, err = e.whole(s)
-	return f, func() { s.frames.release(e) }, err
 }
 
 // cached is frame for those with many items. It comes with its contents decompressed.

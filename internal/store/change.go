@@ -137,15 +137,12 @@ func (s *Store) readFields(n uint32, which uint) (rec Record, err error) {
 		return rec, s.missing()
 	}
 	r := parseChangeRecord(b)
-	rec, flags, err := s.storedChange(n, r)
+	rec, flags, err := s.storedFields(n, r, which)
 	if err != nil {
 		return Record{}, err
 	}
 	for i, f := range rec.fields() {
-		switch {
-		case which>>i&1 == 0:
-			*f = nil
-		case flags>>i&1 != 0:
+		if which>>i&1 != 0 && flags>>i&1 != 0 {
 			if *f, err = s.Blob(nil, change.Hash(*f)); err != nil {
 				return rec, err
 			}
@@ -157,42 +154,56 @@ func (s *Store) readFields(n uint32, which uint) (rec Record, err error) {
 // storedChange reads change n as it lies in the log: fields of which flags has the bit are hashes. The fields are a copy
 // that callers may keep and alter.
 func (s *Store) storedChange(n uint32, r changeRecord) (rec Record, flags uint16, err error) {
-	f, release, err := s.lent(r.at)
-	defer release()
-	if err != nil {
-		return rec, 0, err
-	}
-	if f.kind == kindChanges {
-		rec, flags, err = packedChange(f, n)
+	return s.storedFields(n, r, changeFlags)
+}
+
+// storedFields is storedChange of those fields of which which has the bit.
+func (s *Store) storedFields(n uint32, r changeRecord, which uint) (rec Record, flags uint16, err error) {
+	if l := s.logOf(r.at); l.based && r.at < l.packed.end {
+		c := s.frames.get(r.at)
+		defer s.frames.release(c)
+		rec, flags, err = c.ofChange(s, n, which)
 	} else {
-		rec, flags, err = singleChange(f)
+		rec, flags, err = s.singleChange(r.at, which)
 	}
 	if err == nil && rec.ID != r.id {
-		err = errChange
+		err = s.damaged(r.at, errChange)
 	}
 	if err != nil {
-		return Record{}, 0, s.damaged(r.at, err)
+		return Record{}, 0, err
 	}
 	return rec, flags, nil
 }
 
 // singleChange reads a CHANGE frame.
-func singleChange(f frame) (rec Record, flags uint16, err error) {
+func (s *Store) singleChange(p place, which uint) (rec Record, flags uint16, err error) {
+	f, err := s.frame(p)
+	if err == nil {
+		if rec, err = parseSingle(f, which); err != nil {
+			err = s.damaged(p, err)
+		}
+	}
+	return rec, f.flags, err
+}
+
+func parseSingle(f frame, which uint) (rec Record, err error) {
 	if f.kind != kindChange {
-		return rec, 0, errChange
+		return rec, errChange
 	}
 	t, err := parseChangeTable(f)
 	if err != nil {
-		return rec, 0, err
+		return rec, err
 	}
 	contents, err := f.contents(nil)
 	if err != nil {
-		return rec, 0, err
+		return rec, err
 	}
 	rec.ID = t.id
 	for i, dst := range rec.fields() {
-		*dst = contents[:t.lengths[i]:t.lengths[i]]
+		if which>>i&1 != 0 {
+			*dst = contents[:t.lengths[i]:t.lengths[i]]
+		}
 		contents = contents[t.lengths[i]:]
 	}
-	return rec, f.flags, nil
+	return rec, nil
 }

@@ -111,9 +111,13 @@ func FuzzPackedChanges(f *testing.F) {
 		if again = append(again, fields...); !bytes.Equal(again, contents) {
 			t.Fatalf("%x encoded again as %x", contents, again)
 		}
+		spans, err := parseFields(fr, contents)
+		if err != nil {
+			t.Fatal(err)
+		}
 		total := 0
 		for i := range items {
-			rec, got, err := packedChange(fr, first+i)
+			rec, got, err := spans.read(fr, contents, first+i, changeFlags)
 			if err != nil || got != flags[i] {
 				t.Fatalf("change %d: flags %d, %v", i, got, err)
 			}
@@ -125,7 +129,7 @@ func FuzzPackedChanges(f *testing.F) {
 			t.Fatalf("%d bytes of fields, not %d", total, len(fields))
 		}
 		for _, n := range []uint32{first - 1, first + items} {
-			if _, _, err := packedChange(fr, n); err == nil {
+			if _, _, err := spans.read(fr, contents, n, changeFlags); err == nil {
 				t.Fatalf("read change %d, which is not there", n)
 			}
 		}

@@ -125,14 +125,15 @@ func (l *log) owns(n uint32) bool {
 // followTries bounds how often opening begins anew because a repack came between.
 const followTries = 16
 
-// openLog opens the log that counts now, all of its segments: what is open stays readable when a repack removes it.
-func openLog(fsys vfs.FS, dir string) (*log, error) {
+// openLog opens the log that counts now, all of its segments: what is open stays readable when a repack removes it. For trusting see
+// OpenDamaged.
+func openLog(fsys vfs.FS, dir string, trusting bool) (*log, error) {
 	for tries := 1; ; tries++ {
 		ls, err := listLog(fsys, dir)
 		if err != nil {
 			return nil, err
 		}
-		l, whole, err := openListed(fsys, dir, &ls)
+		l, whole, err := openListed(fsys, dir, &ls, trusting)
 		if err == nil && whole {
 			return l, nil
 		}
@@ -147,10 +148,15 @@ func openLog(fsys vfs.FS, dir string) (*log, error) {
 	}
 }
 
-func openListed(fsys vfs.FS, dir string, ls *listing) (l *log, whole bool, err error) {
+func openListed(fsys vfs.FS, dir string, ls *listing, trusting bool) (l *log, whole bool, err error) {
 	l = &log{fsys: fsys, dir: dir}
 	l.first, l.based = ls.first()
 	h, err := l.readSegmentFrame(l.first)
+	if trusting && errors.Is(err, ErrDamaged) {
+		if told, trustErr := l.trustedStart(); trustErr == nil {
+			h, err = told, nil
+		}
+	}
 	if err != nil {
 		return nil, false, errors.Join(err, l.close())
 	}

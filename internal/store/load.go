@@ -20,7 +20,7 @@ func (s *Store) loadLocked(verify bool) error {
 			return errors.Join(err, s.loadLog(t.log, verify))
 		}
 	}
-	l, err := openLog(s.fsys, s.dir)
+	l, err := openLog(s.fsys, s.dir, s.trusting)
 	if err != nil {
 		return err
 	}
@@ -56,6 +56,9 @@ func (s *Store) loadLog(l *log, verify bool) error {
 	known, from, err := l.lastKnown(h, &files)
 	if err != nil {
 		return err
+	}
+	if s.trusting && h != nil && from.n != h.n && h.n.within(files.have()) {
+		from = standing{op: h.op, end: h.end, n: h.n}
 	}
 	if verify {
 		files.verify(l.id)

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 )
 
 // Mending puts what another store has in place of what is damaged here: the log is packed, and where something cannot be read
 // that of the other is taken. Numbers stay, and so does what was derived by them. Contents that nobody has are left out: then
-// they are missing where they were damaged. A change, a state or an operation that nobody has is not left out, others name them by their numbers:
-// then nothing is written.
+// they are missing where they were damaged. A change or an operation that nobody has is not left out, others name them by their numbers: a
+// change stays with its id and what it depends on and has no bytes, which are not those of its id, and an operation with no view: both are as
+// damaged as they were. Who says so may have them dropped, with what the caller finds out that needs them.
 
 // Bad is what cannot be read of the log.
 type Bad struct {
@@ -129,6 +132,11 @@ type Replace struct {
 	From *Store
 	// Changes are damaged here although they can be read: their bytes are not those of their ids.
 	Changes []uint32
+	// States are those that cannot be read and that the caller made again.
+	States map[uint32]State
+	// Decide, if any, is told what nobody has, and whether all the same something is gained, before anything is written. What it then
+	// gives stays, and the rest goes; where it gives nil what nobody has stays as damaged as it is.
+	Decide func(lost *Bad, gains bool) (*Keep, error)
 }
 
 // replacing is what a repack replaces.
@@ -136,7 +144,11 @@ type replacing struct {
 	from    *Store
 	blobs   map[uint32]change.Hash // contents that from has
 	lost    map[uint32]bool        // that it has not
-	changes map[uint32]bool
+	changes map[uint32]bool        // that from has
+	hollow  map[uint32]bool        // that it has not, and of which nothing but the id and what they depend on can be read
+	keep    *Keep                  // nil: contents stay, and so do all ops
+	// renumbers tells that more goes than contents, which nothing that is kept names by number.
+	renumbers bool
 }
 
 // ErrNotReplaced says that nothing was written: what is damaged cannot be left out, and nobody has it.
@@ -148,14 +160,12 @@ func (s *Store) replace(ctx context.Context, o *Replace) (*replacing, error) {
 	if err != nil {
 		return nil, err
 	}
+	damaged := len(bad.Changes)
 	bad.Changes = append(bad.Changes, o.Changes...)
 	if bad.None() {
 		return nil, nil
 	}
-	if len(bad.States)+len(bad.Ops) > 0 {
-		return nil, fmt.Errorf("%w: %d states, %d operations", ErrNotReplaced, len(bad.States), len(bad.Ops))
-	}
-	r := &replacing{from: o.From, blobs: map[uint32]change.Hash{}, lost: map[uint32]bool{}, changes: map[uint32]bool{}}
+	r := &replacing{from: o.From, blobs: map[uint32]change.Hash{}, lost: map[uint32]bool{}, changes: map[uint32]bool{}, hollow: map[uint32]bool{}}
 	for _, n := range bad.Contents {
 		r.lost[n] = true
 	}
@@ -171,18 +181,67 @@ func (s *Store) replace(ctx context.Context, o *Replace) (*replacing, error) {
 		}
 	}
 	s.loseLists(r)
-	for _, n := range bad.Changes {
-		if !s.replaceable(r, n) {
-			return nil, fmt.Errorf("%w: change %s", ErrNotReplaced, s.ChangeID(n).Short())
-		}
-		if _, ok := o.From.FindChange(s.ChangeID(n)); ok {
+	lost := &Bad{Ops: bad.Ops, Frames: bad.Frames}
+	for i, n := range bad.Changes {
+		_, other := o.From.FindChange(s.ChangeID(n))
+		had := s.replaceable(r, n) && (other || i < damaged)
+		if had && other {
 			r.changes[n] = true
 		}
+		if !had {
+			lost.Changes = append(lost.Changes, n)
+			if rec, _, ok := s.record(changesCol, n); ok && i < damaged {
+				_, _, err := s.storedChange(n, parseChangeRecord(rec))
+				r.hollow[n] = err != nil
+			}
+		}
 	}
-	if len(r.blobs)+len(r.changes) == 0 && len(r.lost)+len(bad.Changes) > 0 {
+	told := map[uint32]State{}
+	for _, n := range bad.States {
+		if st, ok := o.States[n]; ok {
+			told[n] = st
+		} else {
+			lost.States = append(lost.States, n)
+		}
+	}
+	lost.Contents = slices.Sorted(maps.Keys(r.lost))
+	gains := len(r.blobs)+len(r.changes)+len(told) > 0
+	if o.Decide != nil && len(lost.Contents)+len(lost.Changes)+len(lost.States)+len(lost.Ops) > 0 {
+		if r.keep, err = o.Decide(lost, gains && len(lost.States) == 0); err != nil {
+			return nil, err
+		}
+		if r.keep != nil {
+			r.hollow, r.renumbers = nil, true
+			r.leaveOut()
+			return r, nil
+		}
+	}
+	switch {
+	case len(lost.States) > 0:
+		return nil, fmt.Errorf("%w: %d states", ErrNotReplaced, len(lost.States))
+	case !gains && len(r.lost)+len(bad.Changes)+len(bad.Ops) > 0:
 		return nil, ErrNotReplaced // what is damaged may be of use to somebody yet
+	case len(r.lost)+len(told)+len(bad.Ops) > 0:
+		r.keep = s.keepAll(told)
+		r.leaveOut()
 	}
 	return r, nil
+}
+
+func (r *replacing) hollows() (n int) {
+	for _, is := range r.hollow {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
+// leaveOut has the contents go that are lost.
+func (r *replacing) leaveOut() {
+	for n := range r.lost {
+		r.keep.Blobs[n] = false
+	}
 }
 
 // loseLists has lists go whose chunks go: such a content is lost.
@@ -273,6 +332,9 @@ func (p *repack) replaced() *replacing {
 
 // stored reads change n as it lies in the log, or in another store's.
 func (p *repack) stored(n uint32, r changeRecord) (Record, uint16, error) {
+	if p.replaced().hollow[n] {
+		return Record{ID: r.id}, 0, nil
+	}
 	if p.replaced().changes[n] {
 		if m, ok := p.replace.from.FindChange(r.id); ok {
 			rec, _, ok := p.replace.from.record(changesCol, m)
@@ -285,17 +347,24 @@ func (p *repack) stored(n uint32, r changeRecord) (Record, uint16, error) {
 	return p.s.storedChange(n, r)
 }
 
-// keepAll keeps all but the contents that are lost.
-func (p *repack) keepAll() *Keep {
-	k := &Keep{States: make([]bool, p.t.n[statesCol]), Changes: make([]bool, p.t.n[changesCol]), Blobs: make([]bool, p.t.n[blobsCol]),
-		View: func(uint32, *View, func(uint32) (uint32, error)) error { return nil }}
+// keepAll keeps all, with states that are told anew.
+func (s *Store) keepAll(told map[uint32]State) *Keep {
+	t := s.now.Load()
+	k := &Keep{States: make([]bool, t.n[statesCol]), Changes: make([]bool, t.n[changesCol]), Blobs: make([]bool, t.n[blobsCol]), Told: told,
+		OpView: s.viewOrNone, View: func(uint32, *View, func(uint32) (uint32, error)) error { return nil }}
 	for _, list := range [][]bool{k.States, k.Changes, k.Blobs} {
 		for i := range list {
 			list[i] = true
 		}
 	}
-	for n := range p.replace.lost {
-		k.Blobs[n] = false
-	}
 	return k
+}
+
+// viewOrNone is the view of an operation, or nil if it is damaged.
+func (s *Store) viewOrNone(n uint32) (*View, error) {
+	v, err := s.OpView(n)
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return v, err
 }

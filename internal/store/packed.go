@@ -44,49 +44,54 @@ func appendPackedItem(b []byte, n uint32, before int64, it *packedItem) []byte {
 // parseChanges calls each for every change of a CHANGES frame and returns the bytes of their fields: of all changes the
 // first field, then of all the second, and so on. What each is given is reused.
 func parseChanges(f frame, contents []byte, each func(n uint32, it *packedItem)) ([]byte, error) {
+	fields, sum, err := parseItems(f, contents, each)
+	if err == nil && sum != uint64(len(fields)) {
+		return nil, errChange
+	}
+	return fields, err
+}
+
+// parseItems is parseChanges of contents that may end before the fields do, which are sum bytes.
+func parseItems(f frame, contents []byte, each func(n uint32, it *packedItem)) (fields []byte, sum uint64, err error) {
 	first := binary.LittleEndian.Uint32(f.table)
 	if uint64(first)+uint64(f.items) > maxRecords || f.items == 0 {
-		return nil, errChange
+		return nil, 0, errChange
 	}
 	r := reader{b: contents}
 	var it packedItem
-	var sum uint64
 	for n := first; n < first+f.items; n++ {
 		it.time += r.varint()
 		flags := r.bytes(1)
 		if r.bad || flags[0] > changeFlags {
-			return nil, errChange
+			return nil, 0, errChange
 		}
 		it.flags = uint16(flags[0])
 		for i := range it.lengths {
 			l := r.uvarint()
 			if l > maxInline || it.flags>>i&1 != 0 && l != uint64(len(change.Hash{})) {
-				return nil, errChange
+				return nil, 0, errChange
 			}
 			it.lengths[i] = uint32(l)
 			sum += l
 		}
 		count := r.uvarint()
 		if count > maxDeps || count > uint64(len(r.b)) {
-			return nil, errChange
+			return nil, 0, errChange
 		}
 		it.deps = it.deps[:0]
 		for range count {
 			back := r.uvarint()
 			if back == 0 || back > uint64(n) {
-				return nil, errChange
+				return nil, 0, errChange
 			}
 			it.deps = append(it.deps, n-uint32(back))
 		}
 		if r.bad {
-			return nil, errChange
+			return nil, 0, errChange
 		}
 		each(n, &it)
 	}
-	if sum != uint64(len(r.b)) {
-		return nil, errChange
-	}
-	return r.b, nil
+	return r.b, sum, nil
 }
 
 // addChanges takes the records of a CHANGES frame.
@@ -111,35 +116,116 @@ func (b *batch) addChanges(f frame, p place) error {
 	return err
 }
 
-// packedChange reads change n of a CHANGES frame. The fields are a copy.
-func packedChange(f frame, n uint32) (rec Record, flags uint16, err error) {
-	i := n - binary.LittleEndian.Uint32(f.table)
-	if i >= f.items {
-		return rec, 0, errChange
-	}
-	contents, err := f.view()
-	if err != nil {
-		return rec, 0, err
-	}
-	var total, at, lengths [numFields]uint64
-	fields, err := parseChanges(f, contents, func(m uint32, it *packedItem) {
-		if m == n {
-			flags, at = it.flags, total
-		}
-		for k, l := range it.lengths {
-			total[k] += uint64(l)
-			if m == n {
-				lengths[k] = uint64(l)
-			}
-		}
+// packedFields tells where in the contents of a CHANGES frame the fields of its changes lie.
+type packedFields struct {
+	flags []byte
+	// at has where each field begins, of all changes the first, then of all the second, and so on, and at last where they end. So
+	// each ends where the next one begins.
+	at []uint32
+}
+
+// parseFields finds the fields of a CHANGES frame of which so much is decompressed.
+func parseFields(f frame, contents []byte) (p packedFields, err error) {
+	items := int(f.items)
+	p.at = make([]uint32, 0, numFields*min(items, len(contents))+1)
+	lengths := make([][numFields]uint32, 0, min(items, len(contents)))
+	fields, sum, err := parseItems(f, contents, func(_ uint32, it *packedItem) {
+		p.flags = append(p.flags, byte(it.flags))
+		lengths = append(lengths, it.lengths)
 	})
 	if err != nil {
-		return rec, 0, err
+		return p, err
+	}
+	end := uint64(len(contents) - len(fields))
+	if end+sum != uint64(f.raw) {
+		return p, errChange
+	}
+	p.at = append(p.at, uint32(end))
+	for k := range numFields {
+		for i := range lengths {
+			end += uint64(lengths[i][k])
+			p.at = append(p.at, uint32(end))
+		}
+	}
+	return p, nil
+}
+
+// span tells where field k of the i-th change lies.
+func (p *packedFields) span(i, k int) (from, to uint32) {
+	at := p.at[k*len(p.flags)+i:]
+	return at[0], at[1]
+}
+
+// end is where the last of those fields of the i-th change ends of which which has the bit.
+func (p *packedFields) end(i int, which uint) (end uint32) {
+	for k := range numFields {
+		if from, to := p.span(i, k); which>>k&1 != 0 && from < to {
+			end = to
+		}
+	}
+	return end
+}
+
+// read gives those fields of change n of a frame of which which has the bit. They are a copy.
+func (p *packedFields) read(f frame, contents []byte, n uint32, which uint) (rec Record, flags uint16, err error) {
+	i := n - binary.LittleEndian.Uint32(f.table)
+	if i >= f.items || p.end(int(i), which) > uint32(len(contents)) {
+		return rec, 0, errChange
 	}
 	rec.ID = change.ID(f.table[packedTable+i*idSize:][:idSize])
 	for k, dst := range rec.fields() {
-		*dst = append(make([]byte, 0, lengths[k]), fields[at[k]:at[k]+lengths[k]]...)
-		fields = fields[total[k]:]
+		if from, to := p.span(int(i), k); which>>k&1 != 0 {
+			*dst = append(make([]byte, 0, to-from), contents[from:to]...)
+		}
+	}
+	return rec, uint16(p.flags[i]), nil
+}
+
+// front are the fields that lie before bodies and texts, and those that are mostly empty.
+const front = 1<<0 | 1<<3
+
+// ofChange reads those fields of change n of which which has the bit. Where a list asks for what it shows, the bodies and
+// texts behind that are not decompressed.
+func (c *cachedFrame) ofChange(s *Store, n uint32, which uint) (rec Record, flags uint16, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.begin(s); err != nil {
+		return rec, 0, err
+	}
+	f := &c.frame
+	if f.kind == kindChange {
+		return s.singleChange(c.at, which)
+	}
+	if f.kind != kindChanges {
+		return rec, 0, s.damaged(c.at, errChange)
+	}
+	need := int(f.raw)
+	if which&^front == 0 {
+		need = min(need, blockSize)
+	}
+	if err := c.load(s, need); err != nil {
+		return rec, 0, err
+	}
+	if c.fields.at == nil {
+		c.fields, err = parseFields(*f, c.loaded)
+		if err != nil && c.have < int(f.raw) { // what it tells before the fields is longer
+			if err := c.load(s, int(f.raw)); err != nil {
+				return rec, 0, err
+			}
+			c.fields, err = parseFields(*f, c.loaded)
+		}
+		if err != nil {
+			c.err = s.damaged(c.at, err)
+			return rec, 0, c.err
+		}
+	}
+	if i := n - binary.LittleEndian.Uint32(f.table); i < f.items {
+		if err := c.load(s, int(c.fields.end(int(i), which))); err != nil {
+			return rec, 0, err
+		}
+	}
+	if rec, flags, err = c.fields.read(*f, c.loaded, n, which); err != nil {
+		return rec, 0, s.damaged(c.at, err)
 	}
 	return rec, flags, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/oxy-vcs/oxy/internal/change"
 )
 
 // textLike is compressible, and unlike from one place to the next.
@@ -106,6 +108,93 @@ func TestReadPackedInAnyOrder(t *testing.T) {
 		if err := again.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A list of changes does not decompress what they did, and whoever asks for that afterwards gets it.
+func TestReadTheFrontOfPackedChanges(t *testing.T) {
+	mem := newMem(t)
+	s := open(t, mem)
+	rng := testRand(15)
+	tx, err := s.Begin(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []Record
+	for i := range 300 {
+		rec := Record{Meta: textLike(rng, rng.IntN(2000)), Body: textLike(rng, rng.IntN(2000)), Texts: textLike(rng, rng.IntN(2000))}
+		if i%7 == 0 {
+			rec.Unhashed = textLike(rng, 40)
+		}
+		if i%50 == 49 {
+			rec.Meta = textLike(rng, maxInline+1) // which lies in a content of its own
+		}
+		rec.ID = change.ID(hashOf(fmt.Append(nil, i)))
+		if _, err := tx.PutChange(rec, nil, 7); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, rec)
+	}
+	if _, err := tx.Commit(Op{View: NewView()}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := repackAll(s); err != nil {
+		t.Fatal(err)
+	}
+	short := 0
+	for round := range 10 {
+		again := open(t, mem) // with nothing in its cache
+		done := make(chan error)
+		for g := range 3 {
+			order := rng.Perm(len(want))
+			go func() {
+				for _, n := range order {
+					meta, unhashed, err := again.Front(uint32(n))
+					if err == nil && (!bytes.Equal(meta, want[n].Meta) || !bytes.Equal(unhashed, want[n].Unhashed)) {
+						err = fmt.Errorf("the front of change %d is another", n)
+					}
+					if round%2 == g%2 && err == nil {
+						var rec Record
+						if rec, err = again.Change(uint32(n)); err == nil && (!bytes.Equal(rec.Body, want[n].Body) || !bytes.Equal(rec.Texts, want[n].Texts) || !bytes.Equal(rec.Meta, want[n].Meta)) {
+							err = fmt.Errorf("change %d is another", n)
+						}
+					}
+					if err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		for range 3 {
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again = open(t, mem)
+		for n := range want {
+			if n%7 == 0 { // what stands unhashed lies at the end
+				continue
+			}
+			if _, _, err := again.Front(uint32(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, e := range again.frames.entries {
+			if e.frame.kind == kindChanges && e.have < int(e.frame.raw) {
+				short++
+			}
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if short == 0 {
+		t.Error("every frame was decompressed whole")
 	}
 }
 

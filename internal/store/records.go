@@ -38,6 +38,14 @@ func (n counts) within(o counts) bool {
 	return true
 }
 
+// atLeast is the larger of each.
+func (n counts) atLeast(o counts) counts {
+	for c := range n {
+		n[c] = max(n[c], o[c])
+	}
+	return n
+}
+
 func (n counts) append(b []byte) []byte {
 	for _, v := range n {
 		b = binary.LittleEndian.AppendUint32(b, v)

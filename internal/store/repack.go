@@ -34,6 +34,7 @@ type RepackStats struct {
 
 	Contents, Changes int // that were replaced
 	Lost              int // contents that nobody had
+	Hollow            int // changes that nobody had, and that stay without their bytes
 }
 
 // repackGain is what share of the log a repack must take away to be worth writing all of it.
@@ -103,10 +104,9 @@ func (r *repack) run(ctx context.Context) error {
 		if r.replace, err = r.s.replace(ctx, r.opt.Replace); err != nil || r.replace == nil {
 			return err
 		}
-		if len(r.replace.lost) > 0 {
-			keep = r.keepAll()
-		}
+		keep = r.replace.keep
 		r.stats.Contents, r.stats.Changes, r.stats.Lost = len(r.replace.blobs), len(r.replace.changes), len(r.replace.lost)
+		r.stats.Hollow = r.replace.hollows()
 	}
 	force := r.replace != nil || r.opt.Force || r.opt.Anew || keep != nil
 	if r.t.n[opsCol] == 0 || !force && (before-packed)*repackGain < before {
@@ -117,10 +117,13 @@ func (r *repack) run(ctx context.Context) error {
 		return err
 	}
 	n := r.t.n
+	renumbers := keep != nil && (r.replace == nil || r.replace.renumbers)
 	if keep == nil {
 		err = r.pack(ctx, func(p *packPlan) error { return p.all() })
 	} else {
-		r.w.drops++
+		if renumbers {
+			r.w.drops++
+		}
 		drop := &dropPlan{keep: keep}
 		err = r.pack(ctx, func(p *packPlan) error {
 			drop.packPlan = p
@@ -141,7 +144,7 @@ func (r *repack) run(ctx context.Context) error {
 	if err := r.w.publish(); err != nil {
 		return err
 	}
-	r.stats.After, r.stats.Packed, r.stats.Dropped = after, true, keep != nil
+	r.stats.After, r.stats.Packed, r.stats.Dropped = after, true, renumbers
 	return nil
 }
 
@@ -178,7 +181,7 @@ func (r *repack) settle(hint []byte) error {
 	s.mend = true
 	s.writeIndexes(t, counts{})
 	old := r.t.log
-	l, err := openLog(s.fsys, s.dir)
+	l, err := openLog(s.fsys, s.dir, false)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,9 @@ type Keep struct {
 	States, Changes, Blobs []bool
 	// Told are states that stay and are told anew, in the old numbers: by another parent, since theirs has what shall go.
 	Told map[uint32]State
+	// OpView, if any, gives the view to tell of an operation that stays, in the old numbers, in place of Store.OpView: nil for one that is
+	// lost, of which the new log says so.
+	OpView func(op uint32) (*View, error)
 	// View is told each view that stays, its states numbered anew, to alter what it keeps; op is its number from now on, and
 	// state gives the new number of a state that stays.
 	View func(op uint32, v *View, state func(old uint32) (uint32, error)) error
@@ -225,12 +228,12 @@ func (p *dropPlan) putStates() error {
 		if !p.keep.States[n] {
 			continue
 		}
-		st, err := p.s.State(n)
-		if err != nil {
-			return err
-		}
-		if told, ok := p.keep.Told[n]; ok {
-			st = told
+		st, told := p.keep.Told[n]
+		if !told {
+			var err error
+			if st, err = p.s.State(n); err != nil {
+				return err
+			}
 		}
 		if st.Parent >= 0 {
 			parent, err := p.state.of(uint32(st.Parent))
@@ -243,6 +246,7 @@ func (p *dropPlan) putStates() error {
 			old := *list
 			*list = make([]uint32, len(old))
 			for i, c := range old {
+				var err error
 				if (*list)[i], err = p.changes.of(c); err != nil {
 					return fmt.Errorf("state %d: %w", n, err)
 				}
@@ -283,6 +287,16 @@ func (p *dropPlan) renumber(op uint32, old *View) (*View, error) {
 	return v, errors.Join(err, p.keep.View(op, v, p.state.of))
 }
 
+// LostOp is the command of an operation that was damaged and of which nothing is known any more.
+const LostOp = "(lost: it was damaged)"
+
+func (p *dropPlan) opView(n uint32) (*View, error) {
+	if p.keep.OpView != nil {
+		return p.keep.OpView(n)
+	}
+	return p.s.OpView(n)
+}
+
 // putOps tells each view anew: in full, or as the difference to the one that the chain asks for, as encodeView does.
 func (p *dropPlan) putOps() error {
 	type link struct {
@@ -294,6 +308,8 @@ func (p *dropPlan) putOps() error {
 	var contents []byte
 	var before opTableFields
 	first, items := uint32(0), 0
+	var last counts // of the old log, as the op before says: of one that is lost nobody knows better
+	time := int64(0)
 	flush := func() error {
 		if items == 0 {
 			return nil
@@ -304,26 +320,56 @@ func (p *dropPlan) putOps() error {
 			return appendPacked(out, kindOps, count, table, full)
 		}})
 	}
+	tell := func(number uint32, t *opTableFields, body *opBody) error {
+		t.number = number
+		last = t.n.atLeast(last)
+		t.n = counts{opsCol: number + 1, changesCol: p.changes.new[last[changesCol]], depsCol: p.deps[last[changesCol]],
+			blobsCol: p.blobs.new[last[blobsCol]], statesCol: p.state.new[last[statesCol]]}
+		if items == 0 {
+			first = number
+		}
+		contents = appendPackedOp(contents, &before, t, body)
+		before = *t
+		if items++; len(contents) >= packedRecords || items == maxPacked {
+			return flush()
+		}
+		return nil
+	}
 	for n := p.keep.FirstOp; n < p.t.n[opsCol]; n++ {
 		rec, _, ok := p.s.record(opsCol, n)
 		if !ok {
 			return p.s.missing()
 		}
 		t, body, err := p.s.op(opRecordPlace(rec), n)
+		if p.replace != nil && errors.Is(err, ErrDamaged) {
+			t, body, err = opTableFields{time: time, n: last}, opBody{command: []string{LostOp}}, nil
+			if n+1 == p.t.n[opsCol] {
+				t.n = p.t.n
+			}
+		}
 		if err != nil {
 			return err
 		}
-		old, err := p.s.OpView(n)
+		time = t.time
+		old, err := p.opView(n)
 		if err != nil {
 			return err
 		}
 		number := n - p.keep.FirstOp
+		if old == nil {
+			t.view, body.view, t.chain = viewFull|viewBlob, make([]byte, len(change.Hash{})), chain{}
+			links = links[:0]
+			if err := tell(number, &t, &body); err != nil {
+				return err
+			}
+			continue
+		}
 		view, err := p.renumber(number, old)
 		if err != nil {
 			return fmt.Errorf("operation %d: %w", n, err)
 		}
 		var entries []viewEntry
-		tell := func(e viewEntry) { entries = append(entries, e) }
+		differ := func(e viewEntry) { entries = append(entries, e) }
 		t.view = 0
 		if len(links) > 0 {
 			single := uint64(0)
@@ -331,7 +377,7 @@ func (p *dropPlan) putOps() error {
 			c = chain{depth: c.depth + 1, weight: uint32(min(uint64(c.weight)+single, 1<<32-1)), full: c.full}
 		}
 		if len(links) == 0 || c.weight > c.full || view.size() <= viewAlways {
-			diffViews(NewView(), view, tell)
+			diffViews(NewView(), view, differ)
 			body.view, t.view, links = encodeEntries(entries), viewFull, links[:0]
 			c = chain{full: uint32(len(body.view))}
 		} else {
@@ -339,7 +385,7 @@ func (p *dropPlan) putOps() error {
 			for links[len(links)-1].depth > target {
 				links = links[:len(links)-1]
 			}
-			diffViews(links[len(links)-1].view, view, tell)
+			diffViews(links[len(links)-1].view, view, differ)
 			body.view = encodeEntries(entries)
 		}
 		links = append(links, link{c.depth, view})
@@ -351,18 +397,9 @@ func (p *dropPlan) putOps() error {
 			body.view = h[:]
 			t.view |= viewBlob
 		}
-		t.number, t.chain = number, c
-		t.n = counts{opsCol: number + 1, changesCol: p.changes.new[t.n[changesCol]], depsCol: p.deps[t.n[changesCol]],
-			blobsCol: p.blobs.new[t.n[blobsCol]], statesCol: p.state.new[t.n[statesCol]]}
-		if items == 0 {
-			first = number
-		}
-		contents = appendPackedOp(contents, &before, &t, &body)
-		before = t
-		if items++; len(contents) >= packedRecords || items == maxPacked {
-			if err := flush(); err != nil {
-				return err
-			}
+		t.chain = c
+		if err := tell(number, &t, &body); err != nil {
+			return err
 		}
 	}
 	p.n[blobsCol] += p.extra

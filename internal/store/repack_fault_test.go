@@ -154,7 +154,7 @@ func TestSweep(t *testing.T) {
 	for name, b := range map[string]string{"00000002.new": "half", "00000003.seg": "of another log", "notes.txt": "mine", "0.seg": ""} {
 		write(t, mem, filepath.Join("log", name), []byte(b))
 	}
-	l, err := openLog(mem, testDir)
+	l, err := openLog(mem, testDir, false)
 	if err != nil {
 		t.Fatal(err)
 	}

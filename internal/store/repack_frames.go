@@ -22,6 +22,8 @@ const (
 	packedLarge = 64 << 10
 	// packedRecords is for changes, states and ops, of which one is read for each line of a log.
 	packedRecords = 256 << 10
+	// packedFront is up to how much of that is what a list of changes shows: it reads one block of zstd of each frame.
+	packedFront = blockSize
 	// packWorkers bounds the memory: 14 MiB each for the encoder alone.
 	packWorkers = 8
 )
@@ -216,7 +218,7 @@ func (p *packPlan) changes() error {
 		for _, f := range stored.fields() {
 			size += len(*f)
 		}
-		if len(g.ids) > 0 && g.size+size > packedRecords || len(g.ids) == maxPacked {
+		if len(g.ids) > 0 && (g.size+size > packedRecords || g.front()+len(stored.Meta) > packedFront) || len(g.ids) == maxPacked {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -250,6 +252,9 @@ func (g *changeGroup) add(n uint32, rec *Record, flags uint16, deps []uint32, ti
 	g.items = appendPackedItem(g.items, n, g.before, &it)
 	g.before = time
 }
+
+// front is how much there is before the bodies and texts.
+func (g *changeGroup) front() int { return len(g.items) + len(g.fields[0]) }
 
 func (g *changeGroup) pack(out []byte) ([]byte, error) {
 	contents := g.items

@@ -208,3 +208,34 @@ func (s *Store) readState(p place, off uint32, n counts) (State, error) {
 	}
 	return st, nil
 }
+
+// Outline is what the index alone says of a state: which changes it appends and leaves out may lie in the log only.
+type Outline struct {
+	Parent         int64 // as of a State
+	Pos            uint64
+	ID             [32]byte
+	Beside         bool
+	Appends, Omits uint64 // how many
+}
+
+// StateOutline returns what is known of a state whose bytes in the log are damaged.
+func (s *Store) StateOutline(n uint32) (o Outline, ok bool) {
+	rec, _, ok := s.record(statesCol, n)
+	if !ok {
+		return o, false
+	}
+	r := parseStateRecord(rec)
+	o = Outline{Parent: int64(r.parent), Pos: r.pos, ID: r.id, Beside: r.beside, Appends: uint64(r.count)}
+	before := uint64(0)
+	if r.parent == noState {
+		o.Parent = -1
+	} else if r.parent >= n {
+		return o, false
+	} else if rec, _, ok = s.record(statesCol, r.parent); ok {
+		before = parseStateRecord(rec).pos
+	}
+	if all := before + o.Appends; r.without && all >= o.Pos {
+		o.Omits = all - o.Pos
+	}
+	return o, ok
+}

@@ -52,6 +52,8 @@ type Store struct {
 
 	segmentMax, sealMin, tailMin uint32 // segmentSize, sealMin and tailMin but in tests
 
+	trusting bool // see OpenDamaged
+
 	now    atomic.Pointer[tables]
 	logs   atomic.Pointer[[]*log] // that now is of and those before it, ascending
 	frames frameCache
@@ -66,12 +68,19 @@ type Store struct {
 }
 
 // Open opens the store for reading. It takes no lock and writes nothing.
-func Open(fsys vfs.FS, dir string) (*Store, error) {
+func Open(fsys vfs.FS, dir string) (*Store, error) { return openAs(fsys, dir, false) }
+
+// OpenDamaged is Open for who looks for damage or mends it. Where the last operation itself is damaged, it believes the head and the
+// indexes, if they are whole, as to what was committed; that operation then cannot be read, and Open refuses such a store.
+func OpenDamaged(fsys vfs.FS, dir string) (*Store, error) { return openAs(fsys, dir, true) }
+
+func openAs(fsys vfs.FS, dir string, trusting bool) (*Store, error) {
 	format, err := readFormat(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
 	s := newStore(fsys, dir)
+	s.trusting = trusting
 	s.format.Store(int32(format))
 	if err := s.load(false); err != nil {
 		return nil, errors.Join(fmt.Errorf("open repository %s: %w", dir, err), s.Close())

@@ -107,7 +107,7 @@ func (s *Store) dropTail(t *tables, file vfs.File) error {
 	if err != nil {
 		return err
 	}
-	if _, beyond := ls.after(t.end.segment()); !beyond && st.Size == int64(t.end.off()) {
+	if _, beyond := ls.after(t.end.segment()); !beyond && (st.Size == int64(t.end.off()) || s.trusting && st.Size < int64(t.end.off())) {
 		return nil
 	}
 	if err := t.log.damageBefore(t.end, t.n[opsCol]); err != nil {

@@ -181,7 +181,10 @@ func encodeEntries(entries []viewEntry) []byte {
 	return b
 }
 
-var errView = errors.New("malformed view")
+var (
+	errView     = errors.New("malformed view")
+	errLostView = errors.New("the operation was damaged once, and what it said is lost")
+)
 
 // decodeEntries calls f for each entry of an encoded view.
 func decodeEntries(b []byte, f func(viewEntry)) error {
@@ -382,6 +385,9 @@ func (s *Store) encodedView(p place, kind viewKind, b []byte) ([]byte, error) {
 		return nil, s.damaged(p, errView)
 	}
 	h := change.Hash(b)
+	if h == (change.Hash{}) {
+		return nil, s.damaged(p, errLostView)
+	}
 	if size, ok := s.BlobSize(h); ok && size > maxView {
 		return nil, s.damaged(p, errView)
 	}

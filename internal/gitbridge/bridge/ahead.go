@@ -40,6 +40,42 @@ func (x *exporter) onlyProves(todo []uint32) bool {
 	return x.pack == nil && x.replay != nil && !slices.ContainsFunc(todo, func(s uint32) bool { return !x.nodes[s].isGit })
 }
 
+// branchwise puts states in the order in which an import makes them: each after its parents, and what one branch did in one stretch, so
+// that few trees wait for others at a time. By their logs' lengths, which take all branches in step, the trees that waited
+// took 350 MB of Git's own history, and garbage collection two thirds of the time.
+func (x *exporter) branchwise(todo []uint32) []uint32 {
+	slices.Sort(todo)
+	out := make([]uint32, 0, len(todo))
+	entered := make(map[uint32]bool, len(todo))
+	type step struct {
+		s    uint32
+		next int // of its parents
+	}
+	var stack []step
+	enter := func(s uint32) {
+		if !entered[s] {
+			entered[s] = true
+			stack = append(stack, step{s: s})
+		}
+	}
+	for _, tip := range todo {
+		if x.uses[tip] > 0 {
+			continue
+		}
+		for enter(tip); len(stack) > 0; {
+			top := &stack[len(stack)-1]
+			if ps := x.nodes[top.s].parents; top.next < len(ps) {
+				top.next++
+				enter(ps[top.next-1])
+				continue
+			}
+			out = append(out, top.s)
+			stack = stack[:len(stack)-1]
+		}
+	}
+	return out
+}
+
 // stepAhead has the replay make states, in order. stop must be called, before the replay is closed.
 func (x *exporter) stepAhead(ctx context.Context, todo []uint32) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -75,3 +75,21 @@ func TestRealHistory(t *testing.T) {
 	}
 	t.Logf("%+v", v)
 }
+
+// TestRealProof proves the repository of oxy's that OXY_GIT_PROVE names, for profiles.
+func TestRealProof(t *testing.T) {
+	at := os.Getenv("OXY_GIT_PROVE")
+	if at == "" {
+		t.Skip("OXY_GIT_PROVE names none")
+	}
+	r, err := repo.Open(at, repo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	v, err := Verify(context.Background(), r, nil, &counter{t: t})
+	if err != nil || len(v.Faults) > 0 {
+		t.Fatal(v, err)
+	}
+	t.Logf("%+v", v)
+}

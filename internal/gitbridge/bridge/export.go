@@ -169,6 +169,9 @@ func (x *exporter) tagObjects() error {
 			continue
 		}
 		raw, err := x.r.Content(h)
+		if repo.Lost(err) {
+			return lostKept("tag "+id.String(), err)
+		}
 		if err != nil {
 			return err
 		}

@@ -26,11 +26,15 @@ func loadExported(r *repo.Repo, f object.Format) (map[object.ID]uint32, error) {
 	if err != nil {
 		return nil, err
 	}
+	return decodeExported(b, f), nil
+}
+
+func decodeExported(b []byte, f object.Format) map[object.ID]uint32 {
 	out := map[object.ID]uint32{}
 	for size := f.Size() + 4; len(b) >= size; b = b[size:] {
 		out[f.ID(b)] = binary.LittleEndian.Uint32(b[f.Size():])
 	}
-	return out, nil
+	return out
 }
 
 // finish moves the refs, and keeps what Git has now.

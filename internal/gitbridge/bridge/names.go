@@ -31,11 +31,21 @@ var errKept = errors.New("what was kept of Git's refs is damaged")
 
 // loadSeen reads what was last kept.
 func loadSeen(r *repo.Repo, f object.Format) (*seen, error) {
-	s := &seen{refs: map[string]seenRef{}, tags: map[object.ID]change.Hash{}}
 	b, err := r.Kept(keptRefs)
+	if repo.Lost(err) {
+		return newSeen(), lostKept("what was kept of Git's refs", err)
+	}
 	if err != nil {
 		return nil, err
 	}
+	return decodeSeen(b, f)
+}
+
+func newSeen() *seen { return &seen{refs: map[string]seenRef{}, tags: map[object.ID]change.Hash{}} }
+
+// decodeSeen reads what encode wrote.
+func decodeSeen(b []byte, f object.Format) (*seen, error) {
+	s := newSeen()
 	for line := range bytes.Lines(b) {
 		words := strings.SplitN(strings.TrimSuffix(string(line), "\n"), " ", 4)
 		if len(words) < 3 {
@@ -65,7 +75,12 @@ func loadSeen(r *repo.Repo, f object.Format) (*seen, error) {
 	return s, nil
 }
 
-// encode is what loadSeen reads.
+// lostKept is the error of what an import kept and damage took: only Git has it yet.
+func lostKept(what string, err error) error {
+	return &repo.Error{Text: what + " is lost: it was damaged, and no copy had it", Next: "Bring it back from the Git repository: oxy git import PATH", Err: err}
+}
+
+// encode is what decodeSeen reads.
 func (s *seen) encode(f object.Format) []byte {
 	var lines []string
 	for name, r := range s.refs {
@@ -87,7 +102,10 @@ const asideBookmark = "git/"
 func (in *importer) names(r *repo.Repo) error {
 	f := in.db.Format
 	was, err := loadSeen(r, f)
-	if err != nil {
+	lost := repo.Lost(err)
+	if lost {
+		in.leave("what the last import saw of Git's refs", errors.New("it was lost to damage, and is taken as it is there now"))
+	} else if err != nil {
 		return err
 	}
 	now := &seen{refs: maps.Clone(was.refs), tags: was.tags}
@@ -100,7 +118,7 @@ func (in *importer) names(r *repo.Repo) error {
 			continue
 		}
 		for _, tag := range c.tags {
-			if _, kept := now.tags[tag]; kept {
+			if h, kept := now.tags[tag]; kept && r.Has(h) {
 				continue
 			}
 			_, raw, err := in.reader.Read(tag, nil)
@@ -121,7 +139,7 @@ func (in *importer) names(r *repo.Repo) error {
 		}
 	}
 	b := now.encode(f)
-	if bytes.Equal(b, was.encode(f)) {
+	if !lost && bytes.Equal(b, was.encode(f)) {
 		return nil
 	}
 	return in.im.Keep(keptRefs, b)

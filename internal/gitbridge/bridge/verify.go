@@ -162,7 +162,9 @@ func (v *Verified) tags(r *repo.Repo, f object.Format, hasher *object.Hasher, pr
 	}
 	raws := make(map[object.ID][]byte, len(s.tags))
 	for id, h := range s.tags {
-		if raws[id], err = r.Content(h); err != nil {
+		if raws[id], err = r.Content(h); repo.Lost(err) {
+			return lostKept("tag "+id.String(), err)
+		} else if err != nil {
 			return err
 		}
 	}

@@ -35,11 +35,15 @@ type place struct {
 
 // loadSeen reads what was last kept: lines "bookmark" or "tag", node, name.
 func loadSeen(r *repo.Repo) (map[place]revlog.Node, error) {
-	seen := map[place]revlog.Node{}
 	b, err := r.Kept(keptRefs)
 	if err != nil {
 		return nil, err
 	}
+	return decodeSeen(b)
+}
+
+func decodeSeen(b []byte) (map[place]revlog.Node, error) {
+	seen := map[place]revlog.Node{}
 	for line := range bytes.Lines(b) {
 		words := strings.SplitN(strings.TrimSuffix(string(line), "\n"), " ", 3)
 		if len(words) != 3 || words[0] != "bookmark" && words[0] != "tag" {
@@ -54,7 +58,7 @@ func loadSeen(r *repo.Repo) (map[place]revlog.Node, error) {
 	return seen, nil
 }
 
-// encodeSeen is what loadSeen reads.
+// encodeSeen is what decodeSeen reads.
 func encodeSeen(seen map[place]revlog.Node) []byte {
 	var lines []string
 	for p, node := range seen {
@@ -195,7 +199,10 @@ func (in *importer) list() ([]named, error) {
 // names moves bookmarks and tags to where Mercurial's are, and keeps what it saw.
 func (in *importer) names(r *repo.Repo) error {
 	was, err := loadSeen(r)
-	if err != nil {
+	lost := repo.Lost(err)
+	if lost { // to damage: taken as it is there now
+		was = map[place]revlog.Node{}
+	} else if err != nil {
 		return err
 	}
 	all, err := in.list()
@@ -217,7 +224,7 @@ func (in *importer) names(r *repo.Repo) error {
 		return err
 	}
 	b := encodeSeen(now)
-	if bytes.Equal(b, encodeSeen(was)) {
+	if !lost && bytes.Equal(b, encodeSeen(was)) {
 		return nil
 	}
 	return in.im.Keep(keptRefs, b)
