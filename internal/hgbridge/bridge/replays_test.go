@@ -16,7 +16,7 @@ import (
 // parent. Once it keeps all texts, and once none, so that each is made again.
 func sameReplays(t testing.TB, r *repo.Repo) {
 	t.Helper()
-	for _, keep := range []int{keptTexts, 0} {
+	for _, keep := range []int{keptReplay, 0} {
 		if err := compareReplays(r, keep); err != nil {
 			t.Fatalf("with %d bytes of texts: %v", keep, err)
 		}

@@ -19,15 +19,15 @@ type Verified struct {
 	Faults     []Left
 }
 
-// keptTexts is how many bytes of texts and weaves a proof keeps: as many as the files of a large repository have.
-const keptTexts = 256 << 20
+// keptReplay is how many bytes of texts and weaves a proof keeps: as many as the files of a large repository have.
+const keptReplay = 256 << 20
 
 // Verify makes the files of all imported states again from their changes, and from these Mercurial's own nodes of file revisions,
 // manifests and changesets.
 func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verified, error) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	p := &replayer{replay: r.NewFileReplay(reading, keptTexts), states: known{}}
+	p := &replayer{replay: r.NewFileReplay(reading, keptReplay), states: known{}}
 	v := &verifier{out: &Verified{}, uses: map[uint32]int{}, manifests: map[uint32]*manifestText{}}
 	err := r.EachRecorded(0, func(s uint32, c *change.Change) error {
 		m, ok, err := remember(s, c)
