@@ -39,7 +39,7 @@ bundle must have that state.`,
 			if a.json {
 				return a.printJSON(newBundle(res))
 			}
-			return a.out.printf("Wrote %s: %s, %s.\n", appendQuoted(nil, args[0]), plural(res.Changes, "change"), amount(res.Bytes))
+			return a.out.printf("Wrote %s: %s, %s.\n", appendQuoted(nil, args[0]), plural(res.Changes, "change"), size(res.Bytes))
 		},
 	}
 	create.Flags().StringVar(&since, "since", "", "leave out what the state `REV` has")

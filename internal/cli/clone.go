@@ -84,7 +84,7 @@ Only the bookmark that it is on comes; oxy fetch brings the others.`,
 			if way != "" {
 				way = " " + way
 			}
-			if err := a.out.printf("Cloned into %s: %s, %s%s.\n", appendQuoted(nil, res.Root), plural(res.Came, "change"), amount(res.Bytes), way); err != nil {
+			if err := a.out.printf("Cloned into %s: %s, %s%s.\n", appendQuoted(nil, res.Root), plural(res.Came, "change"), size(res.Bytes), way); err != nil {
 				return err
 			}
 			if res.Promised > 0 {

@@ -267,7 +267,10 @@ func size(n int64) string {
 		x /= 1024
 		unit++
 	}
-	if unit == 0 || x >= 100 {
+	if unit == 0 {
+		return plural(int(n), "byte")
+	}
+	if x >= 100 {
 		return fmt.Sprintf("%.0f %s", x, units[unit])
 	}
 	return fmt.Sprintf("%.1f %s", x, units[unit])

@@ -62,6 +62,11 @@ func (a *app) listDiskUse(u *repo.DiskUse) error {
 			return err
 		}
 	}
+	if u.Git > 0 {
+		if err := line(u.Git, "Git's own copy, for oxy git fetch and oxy git push"); err != nil {
+			return err
+		}
+	}
 	for _, l := range []struct {
 		bytes int64
 		what  string
@@ -91,6 +96,7 @@ type jsonDiskUse struct {
 	TreesUsed int64   `json:"trees_used"`
 	Seen      int64   `json:"seen"`
 	Aside     int64   `json:"aside"`
+	Git       int64   `json:"git"`
 	Other     int64   `json:"other"`
 	Total     int64   `json:"total"`
 }
@@ -98,5 +104,5 @@ type jsonDiskUse struct {
 func newDiskUse(u *repo.DiskUse) jsonDiskUse {
 	use := func(u store.Use) jsonUse { return jsonUse{u.Items, u.Bytes, u.Raw} }
 	return jsonDiskUse{use(u.Log.Contents), use(u.Log.Changes), use(u.Log.States), use(u.Log.Ops), u.Leftover, u.Indexes, u.Trees, u.InUse,
-		u.Seen, u.Aside, u.Other + u.Log.Segments.Bytes, u.Total}
+		u.Seen, u.Aside, u.Git, u.Other + u.Log.Segments.Bytes, u.Total}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,7 +78,7 @@ func (a *app) fetched(res *repo.FetchResult, dryRun, idle bool) error {
 			return err
 		}
 	default:
-		if err := a.out.printf("From %s: %s, %s.\n", from, plural(res.Came, "change"), amount(res.Bytes)); err != nil {
+		if err := a.out.printf("From %s: %s, %s.\n", from, plural(res.Came, "change"), size(res.Bytes)); err != nil {
 			return err
 		}
 	}
@@ -107,7 +106,7 @@ func (a *app) would(verb, remote string, list []repo.Passing, bytes int64) error
 	if len(list) == 0 {
 		return a.out.printf("No change would %s %s.\n", verb, appendQuoted(nil, remote))
 	}
-	if err := a.out.printf("%s would %s %s, %s before compression:\n", plural(len(list), "change"), verb, appendQuoted(nil, remote), amount(bytes)); err != nil {
+	if err := a.out.printf("%s would %s %s, %s before compression:\n", plural(len(list), "change"), verb, appendQuoted(nil, remote), size(bytes)); err != nil {
 		return err
 	}
 	for i, p := range list {
@@ -119,19 +118,6 @@ func (a *app) would(verb, remote string, list []repo.Passing, bytes int64) error
 		}
 	}
 	return a.out.printf(nothingDone)
-}
-
-// amount is a number of bytes as a person reads it.
-func amount(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return plural(int(n), "byte")
 }
 
 type jsonContents struct {

@@ -46,7 +46,10 @@ here too. Interrupted, it goes on where it was. The working copy stays as it is.
 			if a.json {
 				return a.importedJSON(rep)
 			}
-			return a.imported(rep)
+			if err := a.imported(rep); err != nil {
+				return err
+			}
+			return a.nextAfterImport(r, rep.Head)
 		},
 	}
 	c.Flags().StringArrayVar(&opt.Refs, "refs", nil, "bring in the refs that match `GLOB` only; can be given again")
@@ -78,6 +81,10 @@ func (a *app) imported(rep *bridge.Report) error {
 	} else {
 		b = fmt.Appendf(b, "Imported %s, %s among them, in %.1f seconds: %.0f a second.", plural(rep.Commits, "commit"), plural(rep.Merges, "merge"), rep.Seconds, float64(rep.Commits)/max(rep.Seconds, 0.001))
 	}
+	if rep.Commits > 0 {
+		b = fmt.Appendf(b, "\n%s changed, %s of contents; %s that merges had settled.", plural(rep.Files, "file"), size(rep.Bytes), plural(rep.Settled, "conflict"))
+		b = fmt.Appendf(b, "\nThe repository takes %s, Git's objects %s.", size(rep.Size), size(rep.GitSize))
+	}
 	b = append(append(append(append(append(b, '\n'), plural(rep.Bookmarks, "bookmark")...), ", "...), plural(rep.Tags, "tag")...), '\n')
 	for i, l := range rep.Left {
 		if i == shownLeft {
@@ -89,6 +96,18 @@ func (a *app) imported(rep *bridge.Report) error {
 	}
 	a.out.buf = b
 	return a.out.spill()
+}
+
+// nextAfterImport says how to get at the files, to someone who has none yet.
+func (a *app) nextAfterImport(r *repo.Repo, head string) error {
+	usual, stands, err := r.ToCheckout()
+	if head == "" {
+		head = usual
+	}
+	if err != nil || stands || head == "" {
+		return err
+	}
+	return a.out.printf("Get its files with: oxy checkout %s\n", appendQuoted(nil, head))
 }
 
 type jsonLeft struct {
@@ -110,6 +129,8 @@ func (a *app) importedJSON(rep *bridge.Report) error {
 		Bookmarks int        `json:"bookmarks"`
 		Tags      int        `json:"tags"`
 		Seconds   float64    `json:"seconds"`
+		Size      int64      `json:"size"`
+		GitSize   int64      `json:"git_size"`
 		Left      []jsonLeft `json:"left"`
-	}{rep.Commits, rep.Merges, rep.Settled, rep.Files, rep.Bytes, rep.Bookmarks, rep.Tags, rep.Seconds, left})
+	}{rep.Commits, rep.Merges, rep.Settled, rep.Files, rep.Bytes, rep.Bookmarks, rep.Tags, rep.Seconds, rep.Size, rep.GitSize, left})
 }

@@ -68,7 +68,10 @@ stays as it is.`,
 			if a.json {
 				return a.importedHgJSON(rep)
 			}
-			return a.importedHg(rep)
+			if err := a.importedHg(rep); err != nil {
+				return err
+			}
+			return a.nextAfterImport(r, "")
 		},
 	}
 	c.Flags().BoolVar(&opt.Secret, "secret", false, "bring in secret changesets too")
@@ -106,6 +109,10 @@ func (a *app) importedHg(rep *bridge.Report) error {
 	} else {
 		b = fmt.Appendf(b, "Imported %s, %s among them, in %.1f seconds: %.0f a second.", plural(rep.Changesets, "changeset"), plural(rep.Merges, "merge"), rep.Seconds,
 			float64(rep.Changesets)/max(rep.Seconds, 0.001))
+	}
+	if rep.Changesets > 0 {
+		b = fmt.Appendf(b, "\n%s changed, %s of contents; %s that merges had settled.", plural(rep.Files, "file"), size(rep.Bytes), plural(rep.Settled, "conflict"))
+		b = fmt.Appendf(b, "\nThe repository takes %s, Mercurial's store %s.", size(rep.Size), size(rep.HgSize))
 	}
 	b = fmt.Appendf(b, "\n%s, %s\n", plural(rep.Bookmarks, "bookmark"), plural(rep.Tags, "tag"))
 	if rep.Secret > 0 {
@@ -152,9 +159,11 @@ func (a *app) importedHgJSON(rep *bridge.Report) error {
 		Secret     int           `json:"secret"`
 		Obsolete   int           `json:"obsolete"`
 		Seconds    float64       `json:"seconds"`
+		Size       int64         `json:"size"`
+		HgSize     int64         `json:"hg_size"`
 		Subrepos   []jsonSubrepo `json:"subrepos"`
 		Left       []jsonLeft    `json:"left"`
-	}{rep.Changesets, rep.Merges, rep.Settled, rep.Files, rep.Bytes, rep.Bookmarks, rep.Tags, rep.Secret, rep.Obsolete, rep.Seconds, subs, leftHg(rep.Left)})
+	}{rep.Changesets, rep.Merges, rep.Settled, rep.Files, rep.Bytes, rep.Bookmarks, rep.Tags, rep.Secret, rep.Obsolete, rep.Seconds, rep.Size, rep.HgSize, subs, leftHg(rep.Left)})
 }
 
 func leftHg(left []bridge.Left) []jsonLeft {

@@ -78,7 +78,7 @@ func (a *app) pushed(res *repo.PushResult, dryRun bool) error {
 			return err
 		}
 	} else if res.Sent > 0 {
-		if err := a.out.printf("To %s: %s, %s.\n", appendQuoted(nil, res.Remote), plural(res.Sent, "change"), amount(res.Bytes)); err != nil {
+		if err := a.out.printf("To %s: %s, %s.\n", appendQuoted(nil, res.Remote), plural(res.Sent, "change"), size(res.Bytes)); err != nil {
 			return err
 		}
 	}

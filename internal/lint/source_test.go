@@ -77,7 +77,7 @@ func sources(t *testing.T) []source {
 		if !strings.HasSuffix(base, ".go") {
 			return nil
 		}
-		parsed, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}

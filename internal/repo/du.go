@@ -12,6 +12,9 @@ import (
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
+// GitDir is beneath the repository's directory: what oxy git clone, fetch and push have git keep.
+const GitDir = "git"
+
 // DiskUse is where the repository's bytes are.
 type DiskUse struct {
 	Log      store.Usage // of what is committed
@@ -21,6 +24,7 @@ type DiskUse struct {
 	Seen     int64       // what was last seen in the working copy
 	Leftover int64       // in log/, and of no operation: what a process left that did not live to end it
 	Aside    int64       // what repairs took out and kept beside, until a person removes it
+	Git      int64       // the Git repository that stands between this one and a remote of Git's
 	Other    int64       // settings, notes, the lock
 	Total    int64
 }
@@ -51,6 +55,8 @@ func (r *Repo) DiskUse(ctx context.Context) (*DiskUse, error) {
 			u.Trees += size
 		case top == "wc" && strings.HasPrefix(rest, "manifest"):
 			u.Seen += size
+		case top == GitDir:
+			u.Git += size
 		case top == lostDir:
 			u.Aside += size
 		default:
@@ -64,6 +70,21 @@ func (r *Repo) DiskUse(ctx context.Context) (*DiskUse, error) {
 	u.Leftover = max(0, inLog-l.Contents.Bytes-l.Changes.Bytes-l.States.Bytes-l.Ops.Bytes-l.Segments.Bytes)
 	u.InUse = min(u.InUse, u.Trees)
 	return u, nil
+}
+
+// Size is what the history here takes on disk, bytes: neither working files nor what Git keeps for itself are among them.
+func (r *Repo) Size() (int64, error) {
+	sum := int64(0)
+	between := filepath.Join(r.dir, GitDir) + string(filepath.Separator)
+	err := r.eachFile(r.dir, func(name string, size int64) {
+		if !strings.HasPrefix(name, between) {
+			sum += size
+		}
+	})
+	if err != nil {
+		return 0, fileError("look at the repository", err)
+	}
+	return sum, nil
 }
 
 // eachFile calls fn for each file beneath a directory.

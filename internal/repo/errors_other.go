@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// The numbers of ERROR_DISK_FULL and ERROR_HANDLE_DISK_FULL.
+// isNoSpace knows the numbers of ERROR_DISK_FULL and ERROR_HANDLE_DISK_FULL.
 func isNoSpace(err error) bool {
 	return errors.Is(err, syscall.Errno(112)) || errors.Is(err, syscall.Errno(39))
 }

@@ -24,7 +24,7 @@ type stateMender struct {
 	sets func(id [32]byte) ([]state.Set, error) // what other copies say of an id
 }
 
-// mendStates makes again what it can of the damaged states, which ascend.
+// run makes again what it can of the damaged states, which ascend.
 func (m *stateMender) run(bad []uint32) error {
 	for _, n := range bad {
 		if m.ctx.Err() != nil {

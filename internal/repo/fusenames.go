@@ -68,7 +68,7 @@ func (f *fuse) names() error {
 	return f.giveNames(places)
 }
 
-// aside is a file of base that is shown beside its place, and the name that it has there unless that is taken.
+// asideName is a file of base that is shown beside its place, and the name that it has there unless that is taken.
 type asideName struct{ name, place string }
 
 func (f *fuse) asides() (out []asideName) {

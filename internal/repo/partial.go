@@ -60,7 +60,7 @@ func (r *Repo) portionOf(remote string) (p portion, err error) {
 	return p, err
 }
 
-// setPart has only a part of a remote from now on.
+// setPortion has only a part of a remote from now on.
 func (r *Repo) setPortion(remote string, p *portion) error {
 	return errors.Join(r.setPartial(remote, p.dirs), r.setDepth(remote, p.depth))
 }

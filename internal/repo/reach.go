@@ -75,7 +75,7 @@ func (p *past) next(least uint32) (uint32, bool) {
 	return 0, false
 }
 
-// It sees the changes that the transaction under way made, too.
+// newReach gives the one that is shared, or another. It sees the changes that the transaction under way made, too.
 func (r *Repo) newReach() *reach {
 	if r.shared != nil {
 		return r.shared

@@ -131,6 +131,29 @@ func refusal(err error) error {
 	return err
 }
 
+// usualBookmarks are what a clone begins with where nobody is on a bookmark that is there: a repository that is only served, whose
+// history was pushed or imported.
+var usualBookmarks = []string{FirstBookmark, "master", "trunk", "default", "develop"}
+
+// usualBookmark is the bookmark that people are on, or would be; "" where there is none that stands out.
+func usualBookmark(v *store.View) string {
+	for _, name := range append([]string{v.Current}, usualBookmarks...) {
+		if _, ok := v.Bookmarks[name]; ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// ToCheckout is for someone who stands on no state: the bookmark to begin with, "" where none stands out. stands tells of the others.
+func (r *Repo) ToCheckout() (bookmark string, stands bool, err error) {
+	v, err := r.view()
+	if err != nil || v.Base >= 0 {
+		return "", true, err
+	}
+	return usualBookmark(v), false, nil
+}
+
 // refs lists the bookmarks, the one that people are on first, and the tags.
 func (r *Repo) refs(v *store.View) ([]sync.Ref, error) {
 	var out []sync.Ref
@@ -139,12 +162,9 @@ func (r *Repo) refs(v *store.View) ([]sync.Ref, error) {
 		out = append(out, sync.Ref{Kind: kind, Name: name, State: s.ID, Len: s.Len})
 		return err
 	}
-	first := v.Current
-	if _, ok := v.Bookmarks[first]; !ok {
-		first = FirstBookmark
-	}
 	names := slices.Sorted(maps.Keys(v.Bookmarks))
-	if i := slices.Index(names, first); i > 0 {
+	if i := slices.Index(names, usualBookmark(v)); i > 0 {
+		first := names[i]
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, first)
 	}
 	for _, name := range names {

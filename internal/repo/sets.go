@@ -109,7 +109,7 @@ func (b *beyond) step(st *store.State) {
 	b.out = b.out.with(st.Without)
 }
 
-// again lists what it leaves out of the state beneath and has all the same, later in its log: nothing of that is beyond.
+// settle takes out what the log leaves out of the state beneath and has all the same, later: nothing of that is beyond.
 func (b *beyond) settle() {
 	if len(b.out) == 0 {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
-// A transfer that was cut has left changes at the receiving side that no name mentions. A file says so to the next try, which then
+// unfinished names a transfer that was cut: it has left changes at the receiving side that no name mentions. A file says so to the next try, which then
 // asks what need not come again. Without it all would come again, and nothing else would go wrong.
 type unfinished string
 

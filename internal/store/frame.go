@@ -164,7 +164,7 @@ func parseHeader(b []byte) (header, error) {
 	return h, h.check()
 }
 
-// A seed ties a frame's checksum to one log and one place in it, so that no frame inside a content (a repository
+// seed is what a checksum begins with. It ties a frame's checksum to one log and one place in it, so that no frame inside a content (a repository
 // committed to itself) and none left from an abandoned transaction is taken for one of the log.
 func seed(logID uint64, kind frameKind, p place) uint64 {
 	if kind == kindSegment {

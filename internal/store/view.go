@@ -146,7 +146,7 @@ func diffCheckpoints(old, now []uint32, f func(viewEntry)) {
 	}
 }
 
-// entrySize is about what an entry takes when encoded.
+// size is about what an entry takes when encoded.
 func (e viewEntry) size() int { return 3 + len(e.key) + len(e.value) }
 
 // size is about what the view takes when encoded in full.

@@ -87,7 +87,7 @@ func (p *Progress) line(now time.Time) string {
 		amount, share = amount+" of "+p.amount(p.total), float64(p.done)/float64(p.total)
 	}
 	passed := now.Sub(p.began)
-	if p.bytes && passed > 0 {
+	if passed > 0 && p.done > 0 {
 		amount += "  " + p.amount(int64(float64(p.done)/passed.Seconds())) + "/s"
 	}
 	if share <= 0 {

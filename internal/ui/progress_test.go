@@ -27,7 +27,7 @@ func TestProgress(t *testing.T) {
 	p.Begin("Recording", 200, false)
 	now = now.Add(10 * time.Second)
 	p.Add(50)
-	want := "\r\x1b[KRecording [=======                       ]  25 %  50 of 200  30s left"
+	want := "\r\x1b[KRecording [=======                       ]  25 %  50 of 200  5/s  30s left"
 	if out.String() != want {
 		t.Errorf("shows %q\nwant  %q", out.String(), want)
 	}

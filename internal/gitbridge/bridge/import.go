@@ -45,6 +45,9 @@ type Report struct {
 	Bookmarks int
 	Tags      int
 	Seconds   float64
+	Size      int64    // of oxy's repository afterwards, bytes
+	GitSize   int64    // of all objects that Git has there
+	Head      string   // the branch that Git's repository is on, if it was taken
 	Moved     []string // bookmarks and tags that were made, moved or removed
 	Left      []Left
 }
@@ -98,6 +101,12 @@ func Import(ctx context.Context, r *repo.Repo, at string, opt Options) (rep *Rep
 	s := in.im.Stats
 	rep = in.rep
 	rep.Commits, rep.Merges, rep.Settled, rep.Files, rep.Bytes = s.Changes, s.Merges, s.Settled, s.Files, s.Bytes
+	if rep.Commits > 0 {
+		if rep.Size, err = r.Size(); err != nil {
+			return nil, err
+		}
+		rep.GitSize = db.Size()
+	}
 	rep.Seconds = time.Since(began).Seconds()
 	return rep, nil
 }
@@ -128,6 +137,7 @@ type importer struct {
 	tips     []object.ID
 	known    *known
 	order    *history.Order
+	head     string // the ref that HEAD stands for
 }
 
 // chosen is a ref that is taken, with what it leads to.
@@ -152,6 +162,9 @@ func (in *importer) choose() error {
 	list, err := refs.Read(in.opt.FS, refs.Place{GitDir: in.db.GitDir, CommonDir: in.db.CommonDir, Format: in.db.Format, Reftable: in.db.Config.Reftable})
 	if err != nil {
 		return err
+	}
+	if head, ok := list.Find("HEAD"); ok {
+		in.head = head.Target
 	}
 	globs := in.globs()
 	for _, p := range list.Problems {
@@ -182,6 +195,9 @@ func (in *importer) choose() error {
 		if kind != object.CommitKind {
 			in.leave(ref.Name, fmt.Errorf("it names a %s", kind))
 			continue
+		}
+		if c.name == in.head {
+			in.rep.Head = strings.TrimPrefix(c.name, "refs/heads/")
 		}
 		in.refs, in.tips = append(in.refs, c), append(in.tips, c.commit)
 	}

@@ -14,9 +14,6 @@ import (
 	"github.com/oxy-vcs/oxy/internal/repo"
 )
 
-// ExportOptions say what is given to Git.
-// Exported tells what was given.
-// node is a state on its way to a commit.
 // exporter is an export under way.
 type exporter struct {
 	r     *repo.Repo
@@ -58,17 +55,6 @@ func newExporter(r *repo.Repo, doing string, progress repo.Progress) (*exporter,
 	return x, nil
 }
 
-// Export gives bookmarks and tags of r to the Git repository at a path, which is made, bare, if there is none.
-// openOrCreate opens the Git repository, or makes a bare one.
-// want is a bookmark or tag and the ref that it becomes.
-// choose lists what is given.
-// node finds what a state becomes.
-// parentsOf finds upon which states a commit stands that never came from Git: the one before it in the log. A union with what an
-// imported commit led to is a merge of that; if conflicts are open in it, whoever settles them is.
-// union finds of which two states a state is the union, the second one of an imported commit.
-// todo lists the states, parents first, that become commits which Git lacks; onOld tells that some stand upon what it has.
-// closed leaves out what has open conflicts.
-// write writes the commits that Git lacks.
 // commits makes one commit after the other. fault, if any, is told of those that do not come out as they were.
 func (x *exporter) commits(ctx context.Context, todo []uint32, onOld bool, reader *odb.Reader) (err error) {
 	x.builder = tree.NewBuilder(x.f, x.load)
@@ -83,6 +69,7 @@ func (x *exporter) commits(ctx context.Context, todo []uint32, onOld bool, reade
 	defer x.opt.Progress.End()
 	next := func(s uint32, n *node) error { return x.commit(s, n, reader) }
 	if x.onlyProves(todo) {
+		todo = x.branchwise(todo)
 		stop := x.stepAhead(ctx, todo)
 		defer stop()
 		next = func(s uint32, n *node) error { return x.prove(ctx, s, n) }
@@ -226,7 +213,6 @@ func (x *exporter) add(id object.ID, kind object.Kind, content []byte) error {
 	return x.pack.AddAs(id, kind, content)
 }
 
-// metaOf reads what a commit from Git was.
 // grow makes a state's tree again, and those between.
 func (x *exporter) grow(first, s uint32, d *differing) error {
 	var between []uint32

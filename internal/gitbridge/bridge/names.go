@@ -209,6 +209,9 @@ func (in *importer) drop(was *seen, ref string) {
 func (in *importer) let(tag bool, name string) {
 	if v := in.im.View(); !tag && v.Current == name {
 		v.Current = ""
+		if v.Base < 0 {
+			return // the report says how to begin
+		}
 		in.rep.Left = append(in.rep.Left, Left{"the working copy", fmt.Errorf("it stays where it is; go along with: oxy checkout %s", name)})
 	}
 }

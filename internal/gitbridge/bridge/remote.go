@@ -22,12 +22,9 @@ type Remote struct {
 	err io.Writer // where git says how far it is
 }
 
-// remoteDir is where the bare repository lies, in oxy's.
-const remoteDir = "git"
-
 // NewRemote names the remote of a repository, whether there is one or not.
 func NewRemote(r *repo.Repo, fsys vfs.FS, stderr io.Writer) *Remote {
-	return &Remote{r: r, fs: fsys, dir: filepath.Join(r.Root(), repo.DirName, remoteDir), err: stderr}
+	return &Remote{r: r, fs: fsys, dir: filepath.Join(r.Root(), repo.DirName, repo.GitDir), err: stderr}
 }
 
 // run runs git on the bare repository.

@@ -41,6 +41,8 @@ type Report struct {
 	Secret     int // changesets that were left out, being secret
 	Obsolete   int // that were left out, being obsolete
 	Seconds    float64
+	Size       int64              // of oxy's repository afterwards, bytes
+	HgSize     int64              // of Mercurial's store
 	Subrepos   []hgbridge.Subrepo // of the heads
 	Moved      []string           // bookmarks and tags that were made, moved or removed
 	Left       []Left
@@ -80,6 +82,12 @@ func Import(ctx context.Context, r *repo.Repo, path string, opt Options) (rep *R
 	s := in.im.Stats
 	rep = in.rep
 	rep.Changesets, rep.Merges, rep.Settled, rep.Files, rep.Bytes = s.Changes, s.Merges, s.Settled, s.Files, s.Bytes
+	if rep.Changesets > 0 {
+		if rep.Size, err = r.Size(); err != nil {
+			return nil, err
+		}
+		rep.HgSize = hg.Size()
+	}
 	rep.Seconds = time.Since(began).Seconds()
 	return rep, nil
 }

@@ -281,6 +281,9 @@ func (in *importer) drop(p place, node revlog.Node) {
 func (in *importer) let(tag bool, name string) {
 	if v := in.im.View(); !tag && v.Current == name {
 		v.Current = ""
+		if v.Base < 0 {
+			return // the report says how to begin
+		}
 		in.leave("the working copy", fmt.Errorf("it stays where it is; go along with: oxy checkout %s", name))
 	}
 }
