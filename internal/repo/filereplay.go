@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/safepath"
@@ -26,6 +27,7 @@ type FileReplay struct {
 	done   []uint32       // states that are not stood upon any more, to be let go with the next step
 	left   []*fileVersion // that a state had, likewise
 	texts  textRoom
+	passed atomic.Int64
 }
 
 // replayFile is a file with the changes that touch it, ascending.
@@ -105,12 +107,16 @@ func (r *Repo) NewFileReplay(ctx context.Context, texts int) *FileReplay {
 // Expect says that a state which comes will stand upon another. All is said before the first step.
 func (p *FileReplay) Expect(parent uint32) { p.uses[parent]++ }
 
+// Passed says, from any goroutine, that contents of so many first steps are not looked at any more: the room they lie in is used again.
+func (p *FileReplay) Passed(steps int) { p.passed.Store(int64(steps)) }
+
 // Step makes the state that a change made upon the union of others, which were made before, and calls give for each path at which it
 // differs from the first of them. What it gives is good until the next step.
 func (p *FileReplay) Step(c *Recorded, parents []uint32, give func(old, new *ReplayedFile) error) error {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}
+	p.texts.spare.turn(int(p.passed.Load()))
 	p.let()
 	if c.body.undoes != NoState {
 		return fmt.Errorf("%w: what was imported takes nothing back", errReplayed)
@@ -200,7 +206,7 @@ func (p *FileReplay) shows(v *fileVersion) *ReplayedFile {
 	return &ReplayedFile{Path: p.places.path(v.place), Kind: v.kind, Exec: v.exec, p: p, v: v}
 }
 
-// Content gives what the file holds, which must not be changed.
+// Content gives what the file holds, which must not be changed. It stays as it is until the step that gave the file is passed.
 func (f *ReplayedFile) Content() ([]byte, error) {
 	if f.Kind == change.Text {
 		return f.p.texts.show(f.p.r, f.v.text)

@@ -28,6 +28,7 @@ type fileText struct {
 	bytes int // that are counted for it
 	held  bool
 	lent  bool // another finds in it what shows: its weave must not be changed
+	own   bool // the room that what shows lies in is its own, to be used again
 }
 
 func (t *fileText) disputed() bool { return t.open }
@@ -39,6 +40,7 @@ type textRoom struct {
 	list  int // up to how many are listed before those are left out that were let go
 	bytes int
 	clock uint64
+	spare spareTexts
 }
 
 // born is a text as a file is added.
@@ -77,9 +79,17 @@ func (m *textRoom) keep(t *fileText) { t.refs++ }
 
 func (m *textRoom) drop(t *fileText) {
 	if t.refs--; t.refs == 0 {
-		t.l, t.shown, t.known = nil, nil, false
+		m.forget(t)
 		m.count(t)
 	}
+}
+
+// forget lets go of what is at hand of a text.
+func (m *textRoom) forget(t *fileText) {
+	if t.own && !t.lent {
+		m.spare.leave(t.shown)
+	}
+	t.l, t.shown, t.known, t.own = nil, nil, false, false
 }
 
 // count says that what is at hand of a text is another.
@@ -118,7 +128,8 @@ func (m *textRoom) shrink() {
 	n := 0
 	for ; m.bytes > m.most/2; n++ {
 		t := m.held[n]
-		t.l, t.shown, t.known, t.held = nil, nil, false, false
+		m.forget(t)
+		t.held = false
 		m.bytes -= t.bytes
 		t.bytes = 0
 	}
@@ -289,7 +300,11 @@ func (m *textRoom) edited(r *Repo, was *fileText, last bool, c *Recorded, i int)
 		if n := len(edits); uint32(len(inserted)) != src.Size || n > 0 && edits[n-1].A1 > len(before) {
 			return nil, fmt.Errorf("%w: its hunks reach beyond the text", weave.ErrMismatch)
 		}
-		t.shown, t.known = weave.Patched(nil, before, inserted, edits), true
+		size := len(before)
+		for _, e := range edits {
+			size += e.B1 - e.B0 - (e.A1 - e.A0)
+		}
+		t.shown, t.known, t.own = weave.Patched(m.spare.take(size), before, inserted, edits), true, true
 	}
 	m.count(t)
 	m.count(was)

@@ -33,6 +33,7 @@ func compareReplays(r *repo.Repo, keep int) error {
 	files := r.NewFileReplay(ctx, keep)
 	parents := map[uint32][]uint32{}
 	states := known{}
+	steps := 0
 	err = r.EachRecorded(0, func(s uint32, c *change.Change) error {
 		m, ok, err := remember(s, c)
 		if err != nil || !ok {
@@ -96,6 +97,8 @@ func compareReplays(r *repo.Repo, keep int) error {
 		if err != nil {
 			return fmt.Errorf("files of state %d: %w", c.State, err)
 		}
+		steps++
+		files.Passed(steps)
 		if !maps.Equal(got, want) {
 			return fmt.Errorf("state %d upon %d differs in %.2000q, want %.2000q", c.State, upon, got, want)
 		}
