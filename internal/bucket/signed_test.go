@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/oxy-vcs/oxy/internal/change"
-	"github.com/oxy-vcs/oxy/internal/sign"
 	"github.com/oxy-vcs/oxy/internal/sync"
 )
 
 func signedBy(n int) sync.Signed {
-	return sync.Signed{Change: change.ID{byte(n), byte(n >> 8)}, Entry: sign.Entry{Kind: 9, Bytes: []byte("someone")}}
+	s := sync.Signed{Change: change.ID{byte(n), byte(n >> 8)}}
+	s.Entry.Kind, s.Entry.Bytes = 9, []byte("someone")
+	return s
 }
 
 func give(ctx context.Context, p sync.Peer, list ...sync.Signed) (given *sync.Given, err error) {

@@ -228,6 +228,9 @@ func (im *Importer) Keep(key string, data []byte) error {
 	return nil
 }
 
+// KeepNone keeps nothing more under a key.
+func (im *Importer) KeepNone(key string) { delete(im.t.view.Kept, key) }
+
 // Content puts a content by itself.
 func (im *Importer) Content(data []byte) (change.Hash, error) {
 	h := hashOf(data)

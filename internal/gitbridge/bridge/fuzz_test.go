@@ -29,6 +29,9 @@ func FuzzSeen(f *testing.F) {
 		if n := len(decodeExported(b, object.SHA1)); n > len(b)/24 {
 			t.Errorf("%d commits of %d bytes", n, len(b))
 		}
+		if n := len(decodeGiven(b, object.SHA1)); n > len(b)/52 {
+			t.Errorf("%d commits of %d bytes", n, len(b))
+		}
 		_, _ = parseBlobs(object.SHA1, string(b))
 		k := newKnown(object.SHA1)
 		if states := uint32(1 << 16); k.decode(b, states) {
