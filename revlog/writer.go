@@ -1,7 +1,6 @@
 package revlog
 
 import (
-	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -318,18 +317,6 @@ func (w *Writer) header() uint32 {
 		h |= featureGeneralDelta
 	}
 	return h
-}
-
-// HashText is the node of a text with parents of the given nodes: SHA-1 of these, the lesser first, and the text.
-func HashText(text []byte, p1, p2 Node) Node {
-	if less(&p2, &p1) {
-		p1, p2 = p2, p1
-	}
-	h := sha1.New()
-	h.Write(p1[:])
-	h.Write(p2[:])
-	h.Write(text)
-	return Node(h.Sum(nil))
 }
 
 // Close ends the use of the Writer. What was not flushed is lost.

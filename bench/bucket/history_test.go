@@ -92,7 +92,7 @@ func (h *history) pack(n int, real bool) int {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		check(h.t, w.Bundle())
+		check(h.t, w.Bundle(false))
 		for begin := w.Sent(); (real && w.Sent()-begin < 3*segmentSize || !real && len(moves) < segmentSize/bytesAPush) && n > 0; {
 			u := &sync.Update{Kind: sync.Bookmark, Name: "main", Base: h.main, State: random32(h.rnd)}
 			for range min(1+h.rnd.IntN(4), n) {

@@ -98,8 +98,11 @@ func (s *subject) tasks() []task {
 		}},
 		{"readindex", 1, with(func(l *revlog.Log, _ *revlog.Reader) error {
 			sum := int64(0)
-			err := l.Entries(func(_ revlog.Rev, e *revlog.Entry) error {
-				sum += e.Offset + int64(e.Stored) + int64(e.Size) + int64(e.Base+e.Link+e.P1+e.P2) + int64(e.Node[0])
+			err := l.EntryBlocks(func(_ revlog.Rev, entries []revlog.Entry) error {
+				for i := range entries {
+					e := &entries[i]
+					sum += e.Offset + int64(e.Stored) + int64(e.Size) + int64(e.Base+e.Link+e.P1+e.P2) + int64(e.Node[0])
+				}
 				return nil
 			})
 			if sum == 0 {

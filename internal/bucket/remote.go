@@ -26,7 +26,8 @@ type Remote struct {
 	prefix string // of objects' names, "" or with a slash at its end
 	local  Local
 
-	root   *rooted // as it was when it was listed: what follows speaks of that
+	root   *rooted     // as it was when it was listed: what follows speaks of that
+	signed *signatures // as they were when they were first needed after that
 	tables *tableCache
 	sets   map[[32]byte]*sync.IDSet // of states that were told apart
 
@@ -95,10 +96,11 @@ func (b *Remote) handle(ctx context.Context, in *sync.Reader, out *sync.Writer) 
 		if b.root, err = b.readRoot(ctx); err != nil {
 			return err
 		}
+		b.signed = nil
 	}
 	switch q.Verb {
 	case sync.List:
-		return b.list(out)
+		return b.list(q, out)
 	case sync.Fetch:
 		return b.fetch(ctx, q, out)
 	case sync.Ranges:
@@ -109,11 +111,17 @@ func (b *Remote) handle(ctx context.Context, in *sync.Reader, out *sync.Writer) 
 		return b.single(ctx, q, out)
 	case sync.Push:
 		return b.push(ctx, in, out)
+	case sync.SignedSets:
+		return b.signedSets(ctx, q, out)
+	case sync.TakeSigned:
+		return b.takeSigned(ctx, q, out)
+	case sync.GiveSigned:
+		return b.giveSigned(ctx, q, out)
 	}
 	return &sync.RefusedError{Text: fmt.Sprintf("there is no request %d to a bucket", q.Verb)}
 }
 
-func (b *Remote) list(out *sync.Writer) error {
+func (b *Remote) list(q *sync.Request, out *sync.Writer) error {
 	if err := out.Reply(); err != nil {
 		return err
 	}
@@ -122,7 +130,10 @@ func (b *Remote) list(out *sync.Writer) error {
 			return err
 		}
 	}
-	return nil
+	if !q.Marked {
+		return nil
+	}
+	return out.Marked(markOf(b.root.Root))
 }
 
 // wanted finds the names that are asked for.

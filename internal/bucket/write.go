@@ -103,7 +103,7 @@ func (w *packWriter) segment(moves []Move, fill func(*sync.Writer) error) error 
 	if err != nil {
 		return err
 	}
-	if err := out.Bundle(); err != nil {
+	if err := out.Bundle(false); err != nil {
 		return err
 	}
 	if err := fill(out); err != nil {

@@ -95,7 +95,7 @@ func (a *app) openIn() (*repo.Repo, string, error) {
 
 func (a *app) applied(file string, got *repo.FetchResult, pulled []*repo.PullResult) error {
 	if a.json {
-		j := jsonApply{Came: got.Came, Bookmarks: []jsonPull{}}
+		j := jsonApply{Came: got.Came, Bookmarks: []jsonPull{}, Signed: got.Signatures}
 		for _, p := range pulled {
 			one, err := a.newPull(p, false)
 			if err != nil {
@@ -105,7 +105,11 @@ func (a *app) applied(file string, got *repo.FetchResult, pulled []*repo.PullRes
 		}
 		return a.printJSON(j)
 	}
-	if err := a.out.printf("From %s: %s.\n", appendQuoted(nil, file), plural(got.Came, "change")); err != nil {
+	signed := ""
+	if got.Signatures > 0 {
+		signed = ", " + plural(got.Signatures, "signature")
+	}
+	if err := a.out.printf("From %s: %s%s.\n", appendQuoted(nil, file), plural(got.Came, "change"), signed); err != nil {
 		return err
 	}
 	for _, p := range pulled {
@@ -117,7 +121,11 @@ func (a *app) applied(file string, got *repo.FetchResult, pulled []*repo.PullRes
 }
 
 func (a *app) listBundle(res *repo.BundleResult) error {
-	if err := a.out.printf("%s\n", plural(res.Changes, "change")); err != nil {
+	signed := ""
+	if res.Signed > 0 {
+		signed = ", " + plural(res.Signed, "signature")
+	}
+	if err := a.out.printf("%s%s\n", plural(res.Changes, "change"), signed); err != nil {
 		return err
 	}
 	for _, ref := range res.Refs {
@@ -139,6 +147,7 @@ type jsonBundle struct {
 	Changes int             `json:"changes"`
 	Bytes   int64           `json:"bytes"`
 	Refs    []jsonBundleRef `json:"refs"`
+	Signed  int             `json:"signatures"`
 }
 
 type jsonBundleRef struct {
@@ -153,10 +162,11 @@ type jsonBundleRef struct {
 type jsonApply struct {
 	Came      int        `json:"came"`
 	Bookmarks []jsonPull `json:"bookmarks"`
+	Signed    int        `json:"signatures"`
 }
 
 func newBundle(res *repo.BundleResult) jsonBundle {
-	j := jsonBundle{res.Changes, res.Bytes, []jsonBundleRef{}}
+	j := jsonBundle{res.Changes, res.Bytes, []jsonBundleRef{}, res.Signed}
 	for _, ref := range res.Refs {
 		since := ""
 		if ref.Base != ([32]byte{}) {

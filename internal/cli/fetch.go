@@ -70,6 +70,8 @@ func (a *app) fetched(res *repo.FetchResult, dryRun, idle bool) error {
 	switch {
 	case dryRun:
 		return a.would("come from", res.Remote, res.Would, res.Bytes)
+	case res.Came == 0 && len(res.Refs) == 0 && res.Signatures > 0:
+		return a.out.printf("From %s: %s.\n", from, plural(res.Signatures, "signature"))
 	case res.Came == 0 && len(res.Refs) == 0:
 		if !idle {
 			return nil
@@ -92,6 +94,11 @@ func (a *app) fetched(res *repo.FetchResult, dryRun, idle bool) error {
 			how = "new"
 		}
 		if err := a.out.printf("  %s  %s, %s\n", appendQuoted(nil, name), how, plural(int(m.New.Len), "change")); err != nil {
+			return err
+		}
+	}
+	if res.Signatures > 0 {
+		if err := a.out.printf("  %s of what was here\n", plural(res.Signatures, "signature")); err != nil {
 			return err
 		}
 	}
@@ -132,6 +139,8 @@ type jsonFetch struct {
 	Refs   []jsonSeen    `json:"refs"`
 	Would  []jsonPassing `json:"would"`
 	Kept   []string      `json:"kept_tags"`
+
+	Signatures int `json:"signatures"`
 }
 
 type jsonSeen struct {
@@ -148,7 +157,7 @@ type jsonPassing struct {
 }
 
 func newFetch(res *repo.FetchResult, dryRun bool) jsonFetch {
-	j := jsonFetch{Remote: res.Remote, DryRun: dryRun, Came: res.Came, Bytes: res.Bytes, Refs: []jsonSeen{}, Would: newPassing(res.Would), Kept: append([]string{}, res.Kept...)}
+	j := jsonFetch{Remote: res.Remote, DryRun: dryRun, Came: res.Came, Bytes: res.Bytes, Refs: []jsonSeen{}, Would: newPassing(res.Would), Kept: append([]string{}, res.Kept...), Signatures: res.Signatures}
 	for _, m := range res.Refs {
 		j.Refs = append(j.Refs, jsonSeen{m.Kind, m.Name, newState(m.New), m.Fresh})
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"path"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,7 +74,7 @@ func (a *app) gitClone(args []string, skip bool, sparse []string) error {
 	if err := m.Set(ctx, url); err != nil {
 		return err
 	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(historyMemory))
+	defer collectForHistory()()
 	rep, err := m.Fetch(ctx, bridge.Options{FS: a.fs, Progress: a.gitProgress(), SkipBad: skip})
 	if err != nil {
 		return err
@@ -143,7 +142,7 @@ has is the bookmark git/NAME, to be merged. With an address, that is fetched fro
 					return err
 				}
 			}
-			defer debug.SetMemoryLimit(debug.SetMemoryLimit(historyMemory))
+			defer collectForHistory()()
 			rep, err := m.Fetch(ctx, bridge.Options{FS: a.fs, Progress: a.gitProgress(), SkipBad: skip})
 			if err != nil {
 				return err

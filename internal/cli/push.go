@@ -82,6 +82,11 @@ func (a *app) pushed(res *repo.PushResult, dryRun bool) error {
 			return err
 		}
 	}
+	if res.Signatures > 0 {
+		if err := a.out.printf("To %s: %s.\n", appendQuoted(nil, res.Remote), plural(res.Signatures, "signature")); err != nil {
+			return err
+		}
+	}
 	for i := range res.Refs {
 		p := &res.Refs[i]
 		name := appendQuoted(nil, p.Name)
@@ -145,6 +150,8 @@ type jsonPush struct {
 	Bytes  int64         `json:"bytes"`
 	Refs   []jsonPushed  `json:"refs"`
 	Would  []jsonPassing `json:"would"`
+
+	Signatures int `json:"signatures"`
 }
 
 type jsonPushed struct {
@@ -159,7 +166,7 @@ type jsonPushed struct {
 }
 
 func (a *app) pushJSON(res *repo.PushResult, dryRun bool) error {
-	j := jsonPush{res.Remote, dryRun, res.Sent, res.Bytes, []jsonPushed{}, newPassing(res.Would)}
+	j := jsonPush{res.Remote, dryRun, res.Sent, res.Bytes, []jsonPushed{}, newPassing(res.Would), res.Signatures}
 	for i := range res.Refs {
 		p := &res.Refs[i]
 		j.Refs = append(j.Refs, jsonPushed{p.Kind, p.Name, newState(p.State), p.Fresh, p.Same, p.Lost, p.Refused, p.Pull})

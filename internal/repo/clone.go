@@ -128,7 +128,10 @@ func cloneHere(ctx context.Context, l *link, from, dir string, opt Options, how 
 			}
 		}
 		f.res.Came = len(seen)
-		return f.res, refs, f.settle(updates, nil)
+		if err := f.settle(updates, nil); err != nil {
+			return nil, nil, err
+		}
+		return f.res, refs, f.takeSigned()
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, r.Close())

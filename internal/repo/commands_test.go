@@ -120,6 +120,7 @@ var commands = []command{
 		return r.SetTag("v2", base, false)
 	}},
 	{name: "sign", from: settled, prepare: withKey, run: signLast},
+	{name: "taking of signatures of others", from: settled, run: takeOthers},
 	{name: "commit with a signature", from: settled, run: commitSigned, prepare: func(t testing.TB, w *world) {
 		withKey(t, w)
 		edited3(t, w)

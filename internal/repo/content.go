@@ -109,39 +109,9 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 	if ok {
 		return b, nil
 	}
-	rec, err := r.store.Change(n)
+	_, b, size, err := r.readBody(n)
 	if err != nil {
 		return nil, err
-	}
-	if len(rec.Meta)+len(rec.Body) == 0 {
-		return nil, fmt.Errorf("read change %s: %w: %w", rec.ID.Short(), store.ErrDamaged, errHollow)
-	}
-	c, err := change.DecodeTrusted(rec.Meta, rec.Body)
-	if err != nil {
-		return nil, fmt.Errorf("read change %s: %w", rec.ID.Short(), err)
-	}
-	if err := c.Bind(n, r.store.FindChange); err != nil {
-		return nil, fmt.Errorf("read change %s: %w", rec.ID.Short(), err)
-	}
-	b = &body{files: c.Files, moves: c.DirMoves, undoes: NoState}
-	if !c.Undoes.IsZero() {
-		if b.undoes, ok = r.store.FindChange(c.Undoes); !ok || b.undoes >= n {
-			return nil, fmt.Errorf("read change %s: it undoes what does not come before it", rec.ID.Short())
-		}
-	}
-	if len(rec.Texts) > 0 {
-		b.texts = append([]byte(nil), rec.Texts...)
-		b.offsets = make([]int, len(c.Files))
-		at := 0
-		for i := range c.Files {
-			b.offsets[i] = at
-			if s := c.Files[i].Size; s < inlineBelow {
-				at += int(s)
-			}
-		}
-		if at != len(b.texts) {
-			return nil, fmt.Errorf("read change %s: its texts are %d bytes, not %d", rec.ID.Short(), len(b.texts), at)
-		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,8 +129,48 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 		r.bodies, r.bodyBytes = map[uint32]*body{}, 0 // simple, and each is read again at most once per turn
 	}
 	r.bodies[n] = b
-	r.bodyBytes += decodedShare*len(rec.Body) + len(b.texts)
+	r.bodyBytes += decodedShare*size + len(b.texts)
 	return b, nil
+}
+
+// readBody reads a change and what it did, bound to local numbers. size is that of its body as it is stored.
+func (r *Repo) readBody(n uint32) (_ *change.Change, _ *body, size int, err error) {
+	rec, err := r.store.Change(n)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if len(rec.Meta)+len(rec.Body) == 0 {
+		return nil, nil, 0, fmt.Errorf("read change %s: %w: %w", rec.ID.Short(), store.ErrDamaged, errHollow)
+	}
+	c, err := change.DecodeTrusted(rec.Meta, rec.Body)
+	if err != nil {
+		return nil, nil, 0, fmt.Errorf("read change %s: %w", rec.ID.Short(), err)
+	}
+	if err := c.Bind(n, r.store.FindChange); err != nil {
+		return nil, nil, 0, fmt.Errorf("read change %s: %w", rec.ID.Short(), err)
+	}
+	b := &body{files: c.Files, moves: c.DirMoves, undoes: NoState}
+	if !c.Undoes.IsZero() {
+		var ok bool
+		if b.undoes, ok = r.store.FindChange(c.Undoes); !ok || b.undoes >= n {
+			return nil, nil, 0, fmt.Errorf("read change %s: it undoes what does not come before it", rec.ID.Short())
+		}
+	}
+	if len(rec.Texts) > 0 {
+		b.texts = append([]byte(nil), rec.Texts...)
+		b.offsets = make([]int, len(c.Files))
+		at := 0
+		for i := range c.Files {
+			b.offsets[i] = at
+			if s := c.Files[i].Size; s < inlineBelow {
+				at += int(s)
+			}
+		}
+		if at != len(b.texts) {
+			return nil, nil, 0, fmt.Errorf("read change %s: its texts are %d bytes, not %d", rec.ID.Short(), len(b.texts), at)
+		}
+	}
+	return c, b, len(rec.Body), nil
 }
 
 // maxBodies is how many decoded changes stay in memory: at most a few hundred KiB, save for a first commit's.

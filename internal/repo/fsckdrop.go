@@ -317,7 +317,7 @@ func (s *salvage) view(old *store.View) *store.View {
 // survives tells of what a view keeps whether it means the same once states are numbered anew.
 func survives(key string) bool {
 	switch key {
-	case keptKind, keptUndo, keptRedo, keptSettled, keptSigned, keptMoves, keptDiscarded, keptForeign, keptLost, keptGitRefs, keptCheckpoints, keptPromised:
+	case keptKind, keptUndo, keptRedo, keptSettled, keptSigned, keptMoves, keptDiscarded, keptForeign, keptLost, keptGitRefs, keptGitGiven, keptCheckpoints, keptPromised:
 		return true
 	}
 	return false

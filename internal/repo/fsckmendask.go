@@ -120,7 +120,7 @@ func (m *mending) askHere(a sync.Address) error {
 	}
 	change.SortIDs(ids)
 	for _, id := range ids { // one at a time: where it is damaged there too, the others come
-		l := &link{sync.Local(m.ctx, giver{other}, func() error { return nil }), "", a.String()}
+		l := &link{Peer: sync.Local(m.ctx, giver{other}, func() error { return nil }), shown: a.String()}
 		err := m.take(l, sync.Ref{Kind: sync.Bookmark, Name: FirstBookmark, State: [32]byte{1}}, []change.ID{id})
 		if err = errors.Join(err, l.Close()); m.ctx.Err() != nil {
 			return m.ctx.Err()

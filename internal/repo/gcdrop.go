@@ -73,10 +73,15 @@ func (r *Repo) unreachable(ctx context.Context, first uint32) (*store.Keep, Drop
 	s := r.store
 	k := &store.Keep{FirstOp: first, States: make([]bool, s.NumStates()), Changes: make([]bool, s.NumChanges()), Blobs: make([]bool, s.NumBlobs())}
 	var d Dropped
+	last, err := s.View()
+	if err != nil {
+		return nil, d, storeError(err)
+	}
+	_, byNumber := last.Kept[keptGitExported]
 	for n := first; n < s.NumOps(); n++ {
 		v, err := s.OpView(n)
 		if err == nil {
-			err = r.keepView(k, v)
+			err = r.keepView(k, v, !byNumber)
 		}
 		if errors.Is(err, errUnknownKept) {
 			return nil, d, err
@@ -160,7 +165,7 @@ func countFalse(list []bool) (n uint32) {
 }
 
 // keepView marks the states that a view names, and the contents of what it keeps for oxy itself.
-func (r *Repo) keepView(k *store.Keep, v *store.View) error {
+func (r *Repo) keepView(k *store.Keep, v *store.View, past bool) error {
 	if v.Base >= 0 {
 		k.States[v.Base] = true
 	}
@@ -183,7 +188,7 @@ func (r *Repo) keepView(k *store.Keep, v *store.View) error {
 			k.Blobs[n] = true
 		}
 	}
-	if err := r.keepKept(k, v, keep); err != nil {
+	if err := r.keepKept(k, v, past, keep); err != nil {
 		return err
 	}
 	signed, err := signedHashes(v.Kept[keptSigned])
@@ -215,13 +220,22 @@ var errUnknownKept = errors.New("a view keeps what gc does not know")
 // keptGitRefs is what the Git bridge keeps of refs: a content that names no number.
 const keptGitRefs = "git refs"
 
+// What the Git bridge keeps of what it gave: a content that names states by their ids, and that of earlier builds, by their numbers.
+const (
+	keptGitGiven    = "git given"
+	keptGitExported = "git exported"
+)
+
 // keepKept marks what the values that a view keeps speak of. A key that is not known here ends all dropping.
-func (r *Repo) keepKept(k *store.Keep, v *store.View, keep func(change.Hash)) error {
+func (r *Repo) keepKept(k *store.Keep, v *store.View, past bool, keep func(change.Hash)) error {
 	for key, b := range v.Kept {
 		switch {
 		case key == keptKind, key == keptUndo, key == keptRedo, key == keptSettled, key == keptSigned, key == keptMoves, key == keptDiscarded, key == keptForeign, key == keptLost:
-		case (key == keptGitRefs || key == keptCheckpoints || key == keptPromised) && len(b) == len(change.Hash{}):
+		case (key == keptGitRefs || key == keptGitGiven || key == keptCheckpoints || key == keptPromised) && len(b) == len(change.Hash{}):
 			keep(change.Hash(b))
+		case key == keptGitExported && past: // what was kept so later is kept otherwise, and no view of before brings it back
+		case key == keptGitExported:
+			return fmt.Errorf("%w: what an earlier oxy exported to Git, by states' numbers; export once more", errUnknownKept)
 		case strings.HasPrefix(key, trackPrefix) && len(b) == 4 && binary.BigEndian.Uint32(b) < uint32(len(k.States)):
 			k.States[binary.BigEndian.Uint32(b)] = true
 		default:
@@ -270,6 +284,7 @@ func renumberKept(v *store.View, first uint32, state func(uint32) (uint32, error
 		}
 		v.Kept[key] = binary.AppendUvarint(nil, n-uint64(first))
 	}
+	delete(v.Kept, keptGitExported)
 	for key, b := range v.Kept {
 		if !strings.HasPrefix(key, trackPrefix) {
 			continue

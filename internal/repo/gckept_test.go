@@ -65,3 +65,48 @@ func TestDroppingKeepsWhatViewsKeep(t *testing.T) {
 	}
 	fine(t, w.mem)
 }
+
+// What an export of an earlier oxy kept, by numbers, ends dropping; not once it is kept otherwise, whatever the operations before have.
+func TestWhatWasGivenToGitByNumbers(t *testing.T) {
+	w := settled(t)
+	export := func(fn func(im *Importer) error) {
+		w.with(t, func(r *Repo) error {
+			im, err := r.NewImporter(context.Background())
+			check(t, err)
+			check(t, fn(im))
+			check(t, im.Commit("git export"))
+			return im.Close()
+		})
+	}
+	export(func(im *Importer) error { return im.Keep(keptGitExported, []byte("numbers")) })
+	put(t, w.mem, "a", "stray\n")
+	w.commit(t, "stray")
+	w.with(t, func(r *Repo) error {
+		_, err := r.Unrecord(context.Background(), []string{"main"}, UnrecordOptions{})
+		return err
+	})
+	res, err := gcWith(t, w.mem, GCOptions{Prune: true})
+	check(t, err)
+	if res.Dropped.Any() || !strings.Contains(res.Why, "export once more") {
+		t.Errorf("%+v", res)
+	}
+	export(func(im *Importer) error {
+		im.KeepNone(keptGitExported)
+		return im.Keep(keptGitGiven, []byte("ids"))
+	})
+	put(t, w.mem, "d/b", "since\n")
+	w.commit(t, "since")
+	res, err = gcWith(t, w.mem, GCOptions{Prune: true})
+	check(t, err)
+	if res.Dropped.Changes != 1 || res.Why != "" {
+		t.Errorf("%+v", res)
+	}
+	w.with(t, func(r *Repo) error {
+		b, err := r.Kept(keptGitGiven)
+		if string(b) != "ids" {
+			t.Errorf("%q is kept", b)
+		}
+		return err
+	})
+	fine(t, w.mem)
+}

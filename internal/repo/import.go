@@ -76,6 +76,7 @@ const (
 // NewImporter begins an import. Close must be called.
 func (r *Repo) NewImporter(ctx context.Context) (*Importer, error) {
 	im := &Importer{Batch: importChanges, r: r, ctx: ctx, grown: map[uint32]*grownState{}, acts: map[state.Act]change.Writes{}}
+	r.lateTrees = true
 	r.frontier, r.kept, r.touched, r.shared = map[uint32]bool{}, newKeptWeaves(), newTouchedFiles(r.origin), r.keptReach()
 	return im, im.begin()
 }
@@ -99,6 +100,7 @@ func (im *Importer) begin() error {
 // Close ends the import. What was put since the last Commit is dropped.
 func (im *Importer) Close() error {
 	err := im.end()
+	im.r.lateTrees = false
 	im.r.frontier, im.r.kept, im.r.touched, im.r.older, im.r.shared = nil, nil, nil, nil, nil
 	return err
 }
@@ -152,6 +154,12 @@ func (im *Importer) Commit(kind string) error {
 		}
 	}
 	return nil
+}
+
+// Finish is the last Commit.
+func (im *Importer) Finish(kind string) error {
+	im.r.lateTrees = false
+	return im.Commit(kind)
 }
 
 // Forget says that nothing more will be put upon a state.
@@ -219,6 +227,9 @@ func (im *Importer) Keep(key string, data []byte) error {
 	im.t.view.Kept[key] = h[:]
 	return nil
 }
+
+// KeepNone keeps nothing more under a key.
+func (im *Importer) KeepNone(key string) { delete(im.t.view.Kept, key) }
 
 // Content puts a content by itself.
 func (im *Importer) Content(data []byte) (change.Hash, error) {

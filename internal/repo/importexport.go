@@ -63,6 +63,22 @@ func (r *Repo) Meta(n uint32) (*change.Change, error) {
 	return c, nil
 }
 
+// StateID gives a state's id, by which it is known when states are numbered anew.
+func (r *Repo) StateID(s uint32) ([32]byte, error) {
+	ref, err := r.stateRef(s)
+	return ref.ID, err
+}
+
+// StateWith finds a state by its id.
+func (r *Repo) StateWith(id [32]byte) (uint32, bool, error) {
+	v, err := r.view()
+	if err != nil {
+		return 0, false, err
+	}
+	s, ok, err := r.stateBy(v, id)
+	return s.Num, ok && s.Num != NoState, err
+}
+
 // NamedStates gives where all bookmarks and tags are.
 func (r *Repo) NamedStates() (bookmarks, tags map[string]uint32, err error) {
 	v, err := r.view()

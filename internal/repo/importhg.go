@@ -1,10 +1,7 @@
 package repo
 
 import (
-	"fmt"
-
 	"github.com/oxy-vcs/oxy/internal/change"
-	"github.com/oxy-vcs/oxy/internal/safepath"
 	"github.com/oxy-vcs/oxy/internal/state"
 )
 
@@ -41,16 +38,4 @@ func (im *Importer) moved(w *work, added []recorded) []recorded {
 	}
 	w.removed = removed
 	return rest
-}
-
-// File gives what a state that Step made, and that is not forgotten, has at a path; there is false for nothing.
-func (p *Replay) File(s uint32, path string) (e state.Entry, there bool, content func() ([]byte, error), err error) {
-	g := p.grown[s]
-	if g == nil {
-		return e, false, nil, fmt.Errorf("state %d is not made, or forgotten", s)
-	}
-	if e, there, err = g.tree.Get(path); err != nil {
-		return e, false, nil, fmt.Errorf("read %s: %w", safepath.Quote(path), err)
-	}
-	return e, there, func() ([]byte, error) { return p.r.contentKept(&e) }, nil
 }

@@ -21,11 +21,11 @@ type weaveKey struct {
 	ref  state.Ref
 }
 
-// Half of what is kept, in bytes.
+// Half of what is kept, in bytes: all of it was half of what an import has in use.
 const (
-	recentBytes = 64 << 20
-	apartBytes  = 40 << 20
-	largeBytes  = 40 << 20
+	recentBytes = 48 << 20
+	apartBytes  = 24 << 20
+	largeBytes  = 32 << 20
 )
 
 // keptApart is one of how many versions stay that follow each other in a chain, and of how many large ones.

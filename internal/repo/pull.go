@@ -53,6 +53,8 @@ type FetchResult struct {
 	Would  []Passing // of a dry run: the changes that would come
 	Way    string    // of a clone that took the other's log as a whole: linked, reflinked or copied
 	Kept   []string  // tags that stand for something else here, and stay
+
+	Signatures int // that came of what was here already
 }
 
 // PullResult says what a pull did.
@@ -90,7 +92,11 @@ func (r *Repo) fetch(ctx context.Context, l *link, dry bool, names []string) (*F
 	if l.name == "" {
 		f.res.Remote = l.shown
 	}
-	if err := f.run(wants); err != nil {
+	err = f.run(wants)
+	if err == nil {
+		err = f.takeSigned()
+	}
+	if err != nil {
 		return nil, nil, f.cutError(linkError(l.shown, err))
 	}
 	if !dry {

@@ -29,6 +29,8 @@ type PushResult struct {
 	Sent   int       // changes
 	Bytes  int64     // of all that was sent, before compression
 	Would  []Passing // of a dry run
+
+	Signatures int // that went of what was there already
 }
 
 // Push gives a bookmark to a remote: changes that it lacks, and the bookmark moves there, unless that would lose any.
@@ -53,13 +55,19 @@ func (r *Repo) Push(ctx context.Context, opt SyncOptions) (*PushResult, error) {
 	if err := plan(); err != nil {
 		return nil, linkError(l.shown, err)
 	}
+	if opt.DryRun && len(p.updates) > 0 {
+		return p.res, p.preview()
+	}
+	if err := p.giveSigned(false); err != nil {
+		return nil, linkError(l.shown, err)
+	}
 	if len(p.updates) == 0 {
 		return p.res, p.settle()
 	}
-	if opt.DryRun {
-		return p.res, p.preview()
-	}
 	if err := p.resumably(p.send); err != nil {
+		return nil, linkError(l.shown, err)
+	}
+	if err := p.giveSigned(true); err != nil {
 		return nil, linkError(l.shown, err)
 	}
 	return p.res, p.settle()

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/safepath"
+	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/sync"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -18,6 +19,7 @@ type BundleResult struct {
 	Refs    []BundleRef
 	Changes int
 	Bytes   int64 // of the file, when it was written; of the stream in it, when it was read
+	Signed  int   // signatures beside the changes
 }
 
 // BundleRef is a name in a bundle.
@@ -82,11 +84,15 @@ func (r *Repo) CreateBundle(ctx context.Context, name string, revs []string, sin
 }
 
 func (r *Repo) bundle(ctx context.Context, w *sync.Writer, refs []sync.Ref, haves map[[32]byte]bool, before []StateRef, res *BundleResult) error {
-	if err := w.Bundle(); err != nil {
-		return err
-	}
 	v, err := r.view()
 	if err != nil {
+		return err
+	}
+	signed, err := r.signedOf(v, refs)
+	if err != nil {
+		return err
+	}
+	if err := w.Bundle(len(signed) > 0); err != nil {
 		return err
 	}
 	r.opt.Progress.Begin("Writing", 0, true)
@@ -117,8 +123,37 @@ func (r *Repo) bundle(ctx context.Context, w *sync.Writer, refs []sync.Ref, have
 		tell.did(state)
 		res.Refs = append(res.Refs, BundleRef{Kind: ref.Kind.String(), Name: ref.Name, State: state.ID, Base: by.base.ID, Here: true, Added: len(by.added)})
 	}
-	res.Changes = len(s.sent)
+	for i := range signed {
+		if err := w.Signed(&signed[i]); err != nil {
+			return err
+		}
+	}
+	res.Changes, res.Signed = len(s.sent), len(signed)
 	return nil
+}
+
+// signedOf gives the signatures that came after the changes that some names have.
+func (r *Repo) signedOf(v *store.View, refs []sync.Ref) ([]sync.Signed, error) {
+	if signedMark(v) == (sync.Mark{}) {
+		return nil, nil
+	}
+	only := &store.View{Base: -1, Bookmarks: map[string]uint32{}, Tags: map[string]uint32{}}
+	for _, ref := range refs {
+		s, err := r.wanted(v, ref)
+		if err != nil {
+			return nil, err
+		}
+		only.Bookmarks[ref.Kind.String()+" "+ref.Name] = s.Num
+	}
+	has, _, err := r.reachable(only, only)
+	if err != nil {
+		return nil, err
+	}
+	set, err := r.signedIn(v, has.Has)
+	if err != nil {
+		return nil, err
+	}
+	return set.some(set.ids().All()), nil
 }
 
 // openBundle reads a bundle.
@@ -161,6 +196,7 @@ func (r *Repo) ListBundle(name string) (*BundleResult, error) {
 				made[u.State] = true
 				return err
 			},
+			Signed: func(*sync.Signed) error { res.Signed++; return nil },
 		})
 		res.Bytes = in.Got()
 		return err
@@ -180,11 +216,19 @@ func (r *Repo) ApplyBundle(ctx context.Context, name string) (*FetchResult, []*P
 		r.opt.Progress.Begin("Reading", 0, true)
 		defer r.opt.Progress.End()
 		in.Progress = r.opt.Progress.Add
-		if got, err = r.receive(ctx, in); err != nil {
+		got = &received{signed: &sync.Gathered{}}
+		if _, err = r.receiveSome(ctx, in, got, 0); err != nil {
 			return err
 		}
 		f.count(got)
-		return f.settle(got.updates, nil)
+		if err := f.settle(got.updates, nil); err != nil || len(got.signed.List) == 0 {
+			return err
+		}
+		took, err := r.keepSigned(got.signed.List, "fetch")
+		if err == nil {
+			f.res.Signatures = took.added
+		}
+		return err
 	})
 	if err != nil {
 		return nil, nil, err

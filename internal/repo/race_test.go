@@ -123,7 +123,7 @@ func (r *race) do(client int, in raceInput, op func(l *link) (raceOutput, error)
 	r.mu.Lock()
 	server, fault, stays, mem := r.server, r.fault, r.stays, r.mem
 	r.mu.Unlock()
-	l := &link{sync.Local(context.Background(), server, func() error { return nil }), Origin, "there"}
+	l := &link{Peer: sync.Local(context.Background(), server, func() error { return nil }), name: Origin, shown: "there"}
 	call := r.clock.Add(1)
 	out, err := op(l)
 	_ = l.Close()

@@ -25,8 +25,9 @@ type received struct {
 	updates  []*sync.Update
 	unknown  []sync.Ref // names of which the sender did not find what is common
 	previews []sync.Preview
-	came     int   // changes that were not here
-	bytes    int64 // of the pack, before compression
+	signed   *sync.Gathered // of a bundle: signatures beside its changes; nil: there may be none
+	came     int            // changes that were not here
+	bytes    int64          // of the pack, before compression
 	texts    map[change.Hash]uint64
 
 	seen  uint64   // changes that went by
@@ -106,6 +107,10 @@ func (r *Repo) receiveSome(ctx context.Context, in *sync.Reader, res *received, 
 				return res.bounded()
 			}
 		}
+		var signed func(s *sync.Signed) error
+		if res.signed != nil {
+			signed = res.signed.Add
+		}
 		until := in.Got() + batch
 		err = in.Pack(sync.Receiver{
 			Known: func(id change.ID) bool {
@@ -128,6 +133,7 @@ func (r *Repo) receiveSome(ctx context.Context, in *sync.Reader, res *received, 
 				return res.bounded()
 			},
 			Preview: preview,
+			Signed:  signed,
 			Total:   func(changes uint64) { res.total += changes },
 		})
 		more = errors.Is(err, sync.ErrPause)

@@ -58,7 +58,13 @@ func (t *tx) redo(ctx context.Context) (*OpInfo, error) {
 	if err := t.bring(ctx, then, switchesFiles(string(what.Kept[keptKind]))); err != nil {
 		return nil, err
 	}
-	t.bringSignatures(then)
+	undo, err := r.store.OpView(left + 1)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if err := t.bringSignatures(now, undo, then); err != nil {
+		return nil, err
+	}
 	t.keepOp(keptUndo, again)
 	if next, ok := keptOp(then, keptRedo, left); ok {
 		t.keepOp(keptRedo, next)

@@ -168,6 +168,8 @@ type link struct {
 	sync.Peer
 	name  string // of the remote; "" for an address that has none
 	shown string
+
+	mark *sync.Mark // of the signatures there, once the names were listed; nil: it tells of none
 }
 
 // addressOf is the address of a remote, whose name it gives too, or what is an address itself.
@@ -205,7 +207,7 @@ func (r *Repo) dial(ctx context.Context, remote, cwd string, messages io.Writer)
 	if err != nil {
 		return nil, linkError(a.String(), err)
 	}
-	return &link{p, name, a.String()}, nil
+	return &link{Peer: p, name: name, shown: a.String()}, nil
 }
 
 func (r *Repo) dialAddress(ctx context.Context, a sync.Address, name, cwd string, messages io.Writer) (sync.Peer, error) {
@@ -277,11 +279,12 @@ func linkError(address string, err error) error {
 
 // list asks for the names at the other side. The one that it is on comes first.
 func (l *link) list(ctx context.Context) (refs []sync.Ref, err error) {
-	err = l.Do(ctx, func(w *sync.Writer) error { return w.Request(&sync.Request{Verb: sync.List}) }, func(in *sync.Reader) error {
+	err = l.Do(ctx, func(w *sync.Writer) error { return w.Request(&sync.Request{Verb: sync.List, Marked: true}) }, func(in *sync.Reader) error {
 		if err := in.Reply(); err != nil {
 			return err
 		}
-		refs, err = in.Refs()
+		said, err := in.Listing()
+		refs, l.mark = said.Refs, said.Mark
 		return err
 	})
 	return refs, linkError(l.shown, err)

@@ -95,7 +95,7 @@ func bucketClient(t testing.TB, endpoint string, way http.RoundTripper) *s3.Clie
 func (s *site) through(endpoint string, way http.RoundTripper) *link {
 	c := bucketClient(s.t, endpoint, way)
 	remote := bucket.New(c, "project", localStates{s.Repo})
-	return &link{remote.Dial(context.Background(), func() error { return nil }), Origin, bucketAddress}
+	return &link{Peer: remote.Dial(context.Background(), func() error { return nil }), name: Origin, shown: bucketAddress}
 }
 
 func (s *site) pushThrough(l *link, name string) (*PushResult, error) {

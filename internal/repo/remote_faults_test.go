@@ -145,7 +145,7 @@ func TestFaultsOnTheWay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				l := &link{between(s, to, back, codec), Origin, "there"}
+				l := &link{Peer: between(s, to, back, codec), name: Origin, shown: "there"}
 				err = act.do(client, l)
 				return errors.Join(err, l.Close())
 			}

@@ -30,7 +30,7 @@ func craft(t *testing.T) *crafted {
 	if c.w, err = sync.NewWriter(&c.b, sync.Zstd); err != nil {
 		t.Fatal(err)
 	}
-	c.check(c.w.Bundle())
+	c.check(c.w.Bundle(false))
 	return c
 }
 

@@ -98,7 +98,7 @@ func (s *Server) Handle(ctx context.Context, in *sync.Reader, out *sync.Writer) 
 	defer r.Close()
 	switch q.Verb {
 	case sync.List:
-		err = s.list(r, out)
+		err = s.list(r, q, out)
 	case sync.Fetch:
 		err = s.fetch(ctx, r, q, out)
 	case sync.Ranges:
@@ -113,6 +113,12 @@ func (s *Server) Handle(ctx context.Context, in *sync.Reader, out *sync.Writer) 
 		err = s.bringAsked(ctx, r, q, out)
 	case sync.Push:
 		err = s.pushed(ctx, r, in, out)
+	case sync.SignedSets:
+		err = s.signedSets(r, q, out)
+	case sync.TakeSigned:
+		err = s.giveAsked(r, q, out)
+	case sync.GiveSigned:
+		err = s.signedGiven(ctx, r, q, out)
 	default:
 		err = &sync.RefusedError{Text: fmt.Sprintf("there is no request %d", q.Verb)}
 	}
@@ -180,7 +186,7 @@ func (r *Repo) refs(v *store.View) ([]sync.Ref, error) {
 	return out, nil
 }
 
-func (s *Server) list(r *Repo, out *sync.Writer) error {
+func (s *Server) list(r *Repo, q *sync.Request, out *sync.Writer) error {
 	v, err := r.view()
 	if err != nil {
 		return err
@@ -197,7 +203,10 @@ func (s *Server) list(r *Repo, out *sync.Writer) error {
 			return err
 		}
 	}
-	return nil
+	if !q.Marked {
+		return nil
+	}
+	return out.Marked(signedMark(v))
 }
 
 // wanted finds what a name stands for now.

@@ -54,9 +54,11 @@ type Repo struct {
 	writing  bool            // a transaction is under way that did not commit yet
 	recorded bool            // this process committed an operation
 	frontier map[uint32]bool // states on which an import goes on: their trees stay
-	shared   *reach          // of an import, and of the transaction under way
-	kept     *keptWeaves     // of an import; nil otherwise
-	touched  *touchedFiles   // of an import: on which files each change acts
+	// Trees are compacted late, while an import goes on: it was a fifth of the time of importing git's own history.
+	lateTrees bool
+	shared    *reach        // of an import, and of the transaction under way
+	kept      *keptWeaves   // of an import; nil otherwise
+	touched   *touchedFiles // of an import: on which files each change acts
 
 	zipper   *zstd.Encoder // of weaves' texts, made when first needed
 	unzipper *zstd.Decoder

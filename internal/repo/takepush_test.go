@@ -134,7 +134,7 @@ func (s *site) servedTo(name string, opt ServeOptions) *link {
 		s.t.Fatal(err)
 	}
 	ctx := sync.WithCaller(context.Background(), sync.Caller{Name: name, From: "test", Push: true})
-	l := &link{sync.Local(ctx, server, func() error { return nil }), Origin, "there"}
+	l := &link{Peer: sync.Local(ctx, server, func() error { return nil }), name: Origin, shown: "there"}
 	s.t.Cleanup(func() { l.Close() })
 	return l
 }

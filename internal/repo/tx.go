@@ -181,7 +181,7 @@ func (t *tx) flushTrees() ([]byte, error) {
 	if b == nil {
 		return t.hint, nil
 	}
-	if b.ShouldCompact() && !r.stale {
+	if (b.MustCompact() || b.ShouldCompact() && !r.lateTrees) && !r.stale {
 		// The states before it too: undoing is a person's next step, and their trees may have been written long ago.
 		if next, err := r.compact(nil, t.view, t.old); err == nil {
 			r.blocks = next

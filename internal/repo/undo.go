@@ -1,9 +1,13 @@
 package repo
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"slices"
 
+	"github.com/oxy-vcs/oxy/internal/change"
+	"github.com/oxy-vcs/oxy/internal/sign"
 	"github.com/oxy-vcs/oxy/internal/store"
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
@@ -56,12 +60,58 @@ func (t *tx) bring(ctx context.Context, v *store.View, files bool) error {
 	return nil
 }
 
-// bringSignatures makes the signatures those of a view, for undo and redo of a signing. A restore of an old view keeps those
-// that came since.
-func (t *tx) bringSignatures(v *store.View) {
-	if delete(t.view.Kept, keptSigned); len(v.Kept[keptSigned]) > 0 {
-		t.view.Kept[keptSigned] = v.Kept[keptSigned]
+// bringSignatures takes from the signatures and the checkpoints what one view has beyond another, and adds what it lacks of that, for undo and
+// redo. What others sent since stays, as with a restore of an old view.
+func (t *tx) bringSignatures(now, from, to *store.View) error {
+	t.view.Checkpoints = slices.DeleteFunc(slices.Clone(now.Checkpoints), func(n uint32) bool {
+		return slices.Contains(from.Checkpoints, n) && !slices.Contains(to.Checkpoints, n)
+	})
+	for _, n := range to.Checkpoints {
+		if !slices.Contains(from.Checkpoints, n) && !slices.Contains(t.view.Checkpoints, n) {
+			t.view.Checkpoints = append(t.view.Checkpoints, n)
+		}
 	}
+	slices.Sort(t.view.Checkpoints)
+	is, was, other := now.Kept[keptSigned], from.Kept[keptSigned], to.Kept[keptSigned]
+	switch {
+	case bytes.Equal(was, other):
+		return nil
+	case bytes.Equal(is, was):
+		if delete(t.view.Kept, keptSigned); len(other) > 0 {
+			t.view.Kept[keptSigned] = other
+		}
+		return nil
+	}
+	less, err := t.r.signedIn(&store.View{Kept: map[string][]byte{keptSigned: was}}, everything)
+	if err != nil {
+		return err
+	}
+	all, err := t.r.signedIn(&store.View{Kept: map[string][]byte{keptSigned: is}}, everything)
+	if err != nil {
+		return err
+	}
+	more, err := t.r.signedIn(&store.View{Kept: map[string][]byte{keptSigned: other}}, everything)
+	if err != nil {
+		return err
+	}
+	result := map[change.ID][]sign.Entry{}
+	for id, i := range all.at {
+		_, gone := less.at[id]
+		if _, stays := more.at[id]; !gone || stays {
+			result[all.list[i].Change] = append(result[all.list[i].Change], all.list[i].Entry)
+		}
+	}
+	for id, i := range more.at {
+		_, had := less.at[id]
+		if _, is := all.at[id]; !had && !is {
+			result[more.list[i].Change] = append(result[more.list[i].Change], more.list[i].Entry)
+		}
+	}
+	delete(t.view.Kept, keptSigned)
+	if len(result) == 0 {
+		return nil
+	}
+	return t.addSignatures(result)
 }
 
 // arrive brings the manifest to where the view is now. Files that did not go along, as those of a commit that is undone, are
@@ -118,7 +168,9 @@ func (t *tx) undo(ctx context.Context) (*OpInfo, error) {
 	if err := t.bring(ctx, before, switchesFiles(string(what.Kept[keptKind]))); err != nil {
 		return nil, err
 	}
-	t.bringSignatures(before)
+	if err := t.bringSignatures(now, what, before); err != nil {
+		return nil, err
+	}
 	t.keepOp(keptUndo, standsAt(before, undone-1))
 	t.keepOp(keptRedo, last)
 	var over *plan

@@ -365,7 +365,7 @@ func (r *Repo) zip() (z *zstd.Encoder, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.zipper == nil {
-		r.zipper, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+		r.zipper, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true))
 	}
 	return r.zipper, err
 }

@@ -39,6 +39,18 @@ func SignCheckpoint(s Signer, c *Checkpoint) (Entry, error) {
 	return e, nil
 }
 
+// CheckCheckpointEntry tells whether an entry is a signature of a checkpoint at all, by whomever, or of a kind that is not known here.
+func CheckCheckpointEntry(c *Checkpoint, e Entry) error {
+	if e.Kind != SSH {
+		return nil
+	}
+	s, err := Parse(e.Bytes)
+	if err != nil {
+		return err
+	}
+	return s.Verify(CheckpointMessage(c), Namespace)
+}
+
 // CheckCheckpoint judges the signatures of a checkpoint. Whoever is allowed may sign one: it has no author.
 func (p *Policy) CheckCheckpoint(c *Checkpoint, part []byte) Result {
 	at := p.At

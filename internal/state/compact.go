@@ -14,7 +14,13 @@ const (
 
 // ShouldCompact reports whether more than a third of the file is likely to be out of use. On a tree as large as Linux's
 // that is once in 400 commits of one file.
-func (b *Blocks) ShouldCompact() bool { return b.Size() > b.live+b.live/2+compactSlack }
+func (b *Blocks) ShouldCompact() bool { return b.outgrew(1) }
+
+// MustCompact is ShouldCompact for who goes on writing for long and compacts in the end: more than three fifths.
+func (b *Blocks) MustCompact() bool { return b.outgrew(3) }
+
+// outgrew tells whether the file has more beyond what was in use than so many halves of that.
+func (b *Blocks) outgrew(halves uint64) bool { return b.Size() > b.live+halves*(b.live/2)+compactSlack }
 
 // Compact writes a new generation with the trees of the states in keep and nothing else: what they share is written
 // once, chains from their beginning. States without a stored tree are passed over. The caller publishes the
@@ -146,5 +152,7 @@ func (c *compactor) flush() error {
 		return nil
 	}
 	_, err := c.to.Flush()
+	c.from.Release() // or all of both is in memory in the end: 300 MB of git's own history
+	c.to.Release()
 	return err
 }

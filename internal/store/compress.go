@@ -36,7 +36,7 @@ var (
 // newEncoder returns an encoder, or the error of making one.
 func newEncoder(level zstd.EncoderLevel) any {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderCRC(false), zstd.WithWindowSize(maxRaw)) // the frame has a checksum of its own
+		zstd.WithEncoderCRC(false), zstd.WithWindowSize(maxRaw), zstd.WithLowerEncoderMem(true)) // the frame has a checksum of its own
 	if err != nil {
 		return err
 	}

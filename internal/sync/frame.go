@@ -93,6 +93,8 @@ const (
 	kindHash    frameKind = 'X'
 	kindContent frameKind = 'K' // with data
 	kindTotal   frameKind = 'T' // for show
+	kindSigned  frameKind = 'S'
+	kindMark    frameKind = 'F'
 )
 
 // checksum guards against accidents; hashes guard against everything. The frame's number in the seed makes a frame that was

@@ -25,7 +25,7 @@ func sample(t testing.TB, codec Codec) []byte {
 		Writes: change.WritesPlace | change.WritesMode | change.WritesBody, Size: 2, Content: change.Hash{1}}}}
 	meta, body := change.Encode(c)
 	out := &Change{ID: change.Sum(meta, body), Meta: meta, Body: body, Change: c}
-	err = errors.Join(w.Bundle(), w.Change(out, func(w io.Writer, _ int) error { _, err := io.WriteString(w, "a\n"); return err }),
+	err = errors.Join(w.Bundle(false), w.Change(out, func(w io.Writer, _ int) error { _, err := io.WriteString(w, "a\n"); return err }),
 		w.Update(&Update{Kind: Bookmark, Name: "main", Added: []change.ID{out.ID, {5}}, State: [32]byte{9}}), w.Close())
 	if err != nil {
 		t.Fatal(err)

@@ -37,10 +37,11 @@ func FuzzAddress(f *testing.F) {
 // FuzzReplies hands each kind of answer the same frames with right checksums: whatever a server sends is read or refused.
 func FuzzReplies(f *testing.F) {
 	ref := appendRef(nil, Ref{Kind: Bookmark, Name: "main", State: [32]byte{1}, Len: 3})
-	for verb := range byte(8) {
+	for verb := range byte(11) {
 		b := append([]byte{'P', 1, Version, 'R', byte(len(ref))}, ref...)
 		f.Add(verb, append(b, 'Z', 0))
 		f.Add(verb, append([]byte{'P', 1, Version, 'M', 1, 9, 'D', 2, 1, 1, 'K', 33}, append(make([]byte, 32), 1, 'D', 1, 7, 'Z', 0)...))
+		f.Add(verb, append([]byte{'P', 1, Version, 'F', 32}, append(make([]byte, 32), 'M', 1, 2, 'D', 2, 1, 1, 'S', 4, 1, 2, 3, 4, 'Z', 0)...))
 		f.Add(verb, []byte{'P', 1, Version, 'A', 3, 1, 2, 3, 'G', 1, 1, 'D', 1, 0, 'E', 2, 'n', 'o'})
 	}
 	f.Fuzz(func(t *testing.T, verb byte, b []byte) {
@@ -58,7 +59,7 @@ func FuzzReplies(f *testing.F) {
 		if err := r.Reply(); err != nil {
 			return
 		}
-		switch verb % 8 {
+		switch verb % 11 {
 		case 0:
 			_, _ = r.Refs()
 		case 1:
@@ -83,6 +84,12 @@ func FuzzReplies(f *testing.F) {
 				t.Fatal(err)
 			}
 			_ = r.Pass(w, func(change.ID) bool { return false }, func(*Update) error { return nil })
+		case 7:
+			_, _ = r.Listing()
+		case 8:
+			_, _ = r.SignedList()
+		case 9:
+			_, _ = r.Given(9)
 		default:
 			_ = r.Gather(io.Discard)
 		}

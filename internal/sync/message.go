@@ -24,6 +24,10 @@ const (
 	Single Verb = 6 // one change with what it builds on
 	Held   Verb = 7 // which of some changes are there, named or not
 	Bring  Verb = 8 // contents by their hashes: what was left out of changes before
+	// Signatures that came after their changes, and signed checkpoints.
+	SignedSets Verb = 9  // one step of telling apart which there are
+	TakeSigned Verb = 10 // some of them
+	GiveSigned Verb = 11 // takes some
 )
 
 // String is the verb as logs and figures name it.
@@ -45,6 +49,12 @@ func (v Verb) String() string {
 		return "held"
 	case Bring:
 		return "bring"
+	case SignedSets:
+		return "signed"
+	case TakeSigned:
+		return "take-signed"
+	case GiveSigned:
+		return "give-signed"
 	}
 	return "none"
 }
@@ -84,14 +94,16 @@ type Request struct {
 	Verb   Verb
 	Wants  []Ref         // Fetch: names; Ranges and Take: one
 	Haves  [][32]byte    // Fetch, Single: ids of states
-	Ranges []Range       // Ranges
-	IDs    []change.ID   // Take: all that the asker's set lacks of the name's; Held: those asked for
+	Ranges []Range       // Ranges, SignedSets
+	IDs    []change.ID   // Take: all that the asker's set lacks of the name's; Held, TakeSigned: those asked for
 	Lacks  []bool        // Take: of IDs, which the asker lacks altogether and takes
 	Prefix string        // Single: hex digits of an id
 	Only   []string      // Fetch, Take, Single: directories; contents of what lies elsewhere may be left out. None: no content may
 	Depth  uint64        // Fetch, Take: contents that no state shows from so many changes before the end of a log on may be left out. 0: none may
 	Hashes []change.Hash // Bring
 	DryRun bool          // tell only what would come
+	Marked bool          // List: tell of signatures too
+	Signed []Signed      // GiveSigned
 }
 
 // StateSet is a set of ids of states, as a request has them in a list.
@@ -114,14 +126,23 @@ const (
 // MaxBring is how many contents a request may ask for.
 const MaxBring = maxBring
 
+// Flags of a request. An oxy that does not know of the second takes each for the first, which means nothing to a list.
+const (
+	flagDry    = 1
+	flagMarked = 2
+)
+
 // Request sends a request; a push goes on with a pack.
 func (w *Writer) Request(q *Request) error {
 	b := binary.AppendUvarint(nil, Version)
-	dry := byte(0)
+	flags := byte(0)
 	if q.DryRun {
-		dry = 1
+		flags |= flagDry
 	}
-	b = append(b, byte(q.Verb), dry)
+	if q.Marked {
+		flags |= flagMarked
+	}
+	b = append(b, byte(q.Verb), flags)
 	b = appendText(b, q.Prefix)
 	if err := w.frame(kindRequest, b); err != nil {
 		return err
@@ -160,12 +181,17 @@ func (w *Writer) Request(q *Request) error {
 			return err
 		}
 	}
-	if q.Verb == Ranges {
+	if q.Verb == Ranges || q.Verb == SignedSets {
 		if err := w.Ranges(q.Ranges); err != nil {
 			return err
 		}
 	}
-	if q.Verb != Take && q.Verb != Held {
+	for i := range q.Signed {
+		if err := w.Signed(&q.Signed[i]); err != nil {
+			return err
+		}
+	}
+	if q.Verb != Take && q.Verb != Held && q.Verb != TakeSigned {
 		return nil
 	}
 	data := binary.AppendUvarint(nil, uint64(len(q.IDs)))
@@ -198,7 +224,8 @@ func (r *Reader) Request() (*Request, error) {
 	if version != Version && !f.bad {
 		return nil, r.fail(fmt.Errorf("the other side speaks version %d of the protocol, this one %d: one of them needs a newer oxy", version, Version))
 	}
-	q.DryRun = f.byte() != 0
+	flags := f.byte()
+	q.DryRun, q.Marked = flags&flagDry != 0, flags&flagMarked != 0
 	q.Prefix = f.text(64)
 	if err := f.end("a request"); err != nil {
 		return nil, r.fail(err)
@@ -206,9 +233,17 @@ func (r *Reader) Request() (*Request, error) {
 	if r.verb = q.Verb; q.Verb == Push {
 		return q, nil
 	}
-	if err := r.toEnd(func(kind frameKind, payload []byte) error { return r.requestPart(q, kind, payload) }); err != nil {
+	var signed Gathered
+	err = r.toEnd(func(kind frameKind, payload []byte) error {
+		if kind == kindSigned {
+			return signed.take(payload)
+		}
+		return r.requestPart(q, kind, payload)
+	})
+	if err != nil {
 		return nil, err
 	}
+	q.Signed = signed.List
 	return q, nil
 }
 
@@ -334,19 +369,8 @@ func (w *Writer) Unknown(ref Ref) error { return w.frame(kindUnknown, appendRef(
 
 // Refs reads names to the end of the stream.
 func (r *Reader) Refs() ([]Ref, error) {
-	var out []Ref
-	err := r.toEnd(func(kind frameKind, payload []byte) error {
-		if kind != kindRef || len(out) >= maxWants {
-			return malformed("a frame of kind %q in a list of names", byte(kind))
-		}
-		ref, err := readRef(payload)
-		out = append(out, ref)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	l, err := r.Listing()
+	return l.Refs, err
 }
 
 // Answer is what became of an update that was pushed.
@@ -427,8 +451,17 @@ func (r *Reader) Marks(n int) ([]bool, error) {
 	return out, r.End()
 }
 
-// Bundle begins a bundle.
-func (w *Writer) Bundle() error { return w.frame(kindBundle, binary.AppendUvarint(nil, Version)) }
+// signedBundle is the version of a bundle that has signatures beside its changes.
+const signedBundle = 2
+
+// Bundle begins a bundle, which may have signatures beside its changes or may not: an oxy that knows nothing of such reads the latter.
+func (w *Writer) Bundle(signed bool) error {
+	version := uint64(Version)
+	if signed {
+		version = signedBundle
+	}
+	return w.frame(kindBundle, binary.AppendUvarint(nil, version))
+}
 
 // Bundle reads the beginning of a bundle.
 func (r *Reader) Bundle() error {
@@ -441,8 +474,8 @@ func (r *Reader) Bundle() error {
 	if err := f.end("a bundle"); err != nil || kind != kindBundle {
 		return r.fail(malformed("it is no bundle"))
 	}
-	if version != Version {
-		return r.fail(fmt.Errorf("the bundle has version %d, this oxy reads %d", version, Version))
+	if version != Version && version != signedBundle {
+		return r.fail(fmt.Errorf("the bundle has version %d, this oxy reads %d", version, signedBundle))
 	}
 	return nil
 }

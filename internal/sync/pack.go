@@ -372,6 +372,8 @@ type Receiver struct {
 	// Unknown is told of a bookmark of which the sender did not find what is common.
 	Unknown func(ref Ref) error
 	Preview func(p Preview) error // of a dry run
+	// Signed takes a signature beside the changes; nil: there may be none.
+	Signed func(s *Signed) error
 	// Total is told how many changes the sender means to send from here on, which is its word and for show only; nil: nobody.
 	Total func(changes uint64)
 }
@@ -447,6 +449,17 @@ func (r *Reader) Pack(to Receiver) error {
 			p, err := r.preview(payload)
 			if err == nil {
 				err = to.Preview(p)
+			}
+			if err != nil {
+				return r.fail(err)
+			}
+		case kindSigned:
+			if to.Signed == nil {
+				return r.fail(malformed("a frame of kind %q", byte(kind)))
+			}
+			s, err := DecodeSigned(payload)
+			if err == nil {
+				err = to.Signed(&s)
 			}
 			if err != nil {
 				return r.fail(err)

@@ -50,6 +50,9 @@ func NewIDSet(ids []change.ID) *IDSet {
 	return &IDSet{slices.Compact(ids)}
 }
 
+// All gives them, ascending.
+func (s *IDSet) All() []change.ID { return s.ids }
+
 // Len is how many there are.
 func (s *IDSet) Len() int { return len(s.ids) }
 

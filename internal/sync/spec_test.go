@@ -36,7 +36,7 @@ func TestBundleVector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(w.Bundle(), w.Change(&Change{ID: id, Meta: meta, Body: body, Change: c}, nil),
+	err = errors.Join(w.Bundle(false), w.Change(&Change{ID: id, Meta: meta, Body: body, Change: c}, nil),
 		w.Update(&Update{Kind: Bookmark, Name: "main", Added: []change.ID{id}, State: [32]byte(state)}), w.Close())
 	if err != nil {
 		t.Fatal(err)

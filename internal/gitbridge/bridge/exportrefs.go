@@ -16,17 +16,41 @@ import (
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
-// keptExported is the key under which a view keeps which states were given to Git, and as which commits: an id and the state's
-// number in four bytes, little end first, each.
-const keptExported = "git exported"
+// keptGiven is the key under which a view keeps which states were given to Git, and as which commits: a commit's id and the state's, each.
+// keptExported is that of earlier builds, with the state's number in four bytes, little end first: what is numbered anew was not dropped then.
+const (
+	keptGiven    = "git given"
+	keptExported = "git exported"
+)
 
-// loadExported reads it.
+// loadExported reads it. States that are not here any more are left out: should they come again, they make the same commits.
 func loadExported(r *repo.Repo, f object.Format) (map[object.ID]uint32, error) {
 	b, err := r.Kept(keptExported)
 	if err != nil {
 		return nil, err
 	}
-	return decodeExported(b, f), nil
+	out := decodeExported(b, f)
+	if b, err = r.Kept(keptGiven); err != nil {
+		return nil, err
+	}
+	for id, state := range decodeGiven(b, f) {
+		s, ok, err := r.StateWith(state)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out[id] = s
+		}
+	}
+	return out, nil
+}
+
+func decodeGiven(b []byte, f object.Format) map[object.ID][32]byte {
+	out := map[object.ID][32]byte{}
+	for size := f.Size() + 32; len(b) >= size; b = b[size:] {
+		out[f.ID(b)] = [32]byte(b[f.Size():size])
+	}
+	return out
 }
 
 func decodeExported(b []byte, f object.Format) map[object.ID]uint32 {
@@ -134,10 +158,15 @@ func (x *exporter) keep(ctx context.Context, now *seen) (err error) {
 	ids := slices.SortedFunc(maps.Keys(all), func(a, b object.ID) int { return bytes.Compare(a[:], b[:]) })
 	var b []byte
 	for _, id := range ids {
-		b = binary.LittleEndian.AppendUint32(append(b, id[:x.f.Size()]...), all[id])
+		state, err := x.r.StateID(all[id])
+		if err != nil {
+			return err
+		}
+		b = append(append(b, id[:x.f.Size()]...), state[:]...)
 	}
-	if err := im.Keep(keptExported, b); err != nil {
+	if err := im.Keep(keptGiven, b); err != nil {
 		return err
 	}
-	return im.Commit("git export")
+	im.KeepNone(keptExported)
+	return im.Finish("git export")
 }

@@ -75,17 +75,19 @@ func Import(ctx context.Context, r *repo.Repo, at string, opt Options) (rep *Rep
 	if err := in.choose(); err != nil {
 		return nil, err
 	}
-	if in.known, err = loadKnown(r, db.Format); err != nil {
+	if in.known, err = recallKnown(r, db.Format); err != nil {
 		return nil, err
 	}
 	in.order, err = history.Walk(in.reader, db.Format, in.tips, func(id object.ID) bool { _, ok := in.known.states[id]; return ok }, in.bad)
 	if err != nil {
 		return nil, refused(err)
 	}
+	in.reader = db.NewReader() // the other keeps commits, which are not asked for again
 	if in.im, err = r.NewImporter(ctx); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, in.im.Close()) }()
+	before := r.NumStates()
 	if opt.Batch > 0 {
 		in.im.Batch = opt.Batch
 	}
@@ -95,9 +97,10 @@ func Import(ctx context.Context, r *repo.Repo, at string, opt Options) (rep *Rep
 	if err := in.names(r); err != nil {
 		return nil, err
 	}
-	if err := in.im.Commit("git import"); err != nil {
+	if err := in.im.Finish("git import"); err != nil {
 		return nil, err
 	}
+	in.known.keep(r, before)
 	s := in.im.Stats
 	rep = in.rep
 	rep.Commits, rep.Merges, rep.Settled, rep.Files, rep.Bytes = s.Changes, s.Merges, s.Settled, s.Files, s.Bytes

@@ -18,7 +18,7 @@ var errCut = errors.New("the power is cut")
 
 // The power is cut at many calls of an import, which then goes on where it was: no more than a batch is imported twice.
 func TestPowerCutsOfAnImport(t *testing.T) {
-	g := &randomGit{rng: rand.New(rand.NewPCG(77, 4)), git: gittest.New(t)}
+	g := &randomGit{rng: rand.New(rand.NewPCG(77, 4)), git: gittest.New(t), idLen: 40}
 	for range 60 {
 		g.commit()
 	}

@@ -28,9 +28,16 @@ type randomGit struct {
 	versions []version
 	out      strings.Builder
 	branches int
+	idLen    int  // of an id in hex digits
+	odd      bool // people, zones and encodings are odd too
 }
 
 var oddNames = []string{"a", "b", "a.b", "d/x", "d/y", "d/e/z", "deep/er/still/f", "q\u00e9", "with space", "d", "deep/er", "-x", "tab\tin", "caf\xe9", "UP", "up"}
+
+var (
+	oddAuthors = []string{"Ada", "Ada", "Ad\u00e4", "Ad\xe4", "A.", "ada,  the first"}
+	oddZones   = []string{"+0100", "+0000", "-0000", "+1400", "-0330", "+0545"}
+)
 
 func (g *randomGit) text() string {
 	n := g.rng.IntN(12)
@@ -119,7 +126,7 @@ func (g *randomGit) change(v version) {
 	case 6:
 		v.put(fresh, file{"120000", fmt.Sprintf("to/%d", g.rng.IntN(3))})
 	case 7:
-		v.put(fresh, file{"160000", fmt.Sprintf("%040d", 1+g.rng.IntN(3))})
+		v.put(fresh, file{"160000", fmt.Sprintf("%0*d", g.idLen, 1+g.rng.IntN(3))})
 	case 8:
 		v.put(fresh, file{"100644", fmt.Sprintf("bin\x00%d", g.rng.IntN(4))})
 	default:
@@ -182,8 +189,17 @@ func (g *randomGit) commit() {
 	if g.rng.IntN(3) > 0 {
 		message += "\n"
 	}
-	fmt.Fprintf(&g.out, "commit refs/heads/b%d\nmark :%d\nauthor Ada <ada@example.com> %d +0100\ncommitter Bob <bob@example.com> %d -0330\ndata %d\n%s\n",
-		g.rng.IntN(8), n+1, 1e9+n, 1e9+n+g.rng.IntN(3), len(message), message)
+	author, zone := "Ada", "+0100"
+	if g.odd {
+		author, zone = oddAuthors[g.rng.IntN(len(oddAuthors))], oddZones[g.rng.IntN(len(oddZones))]
+	}
+	fmt.Fprintf(&g.out, "commit refs/heads/b%d\nmark :%d\nauthor %s <ada@example.com> %d %s\ncommitter Bob <bob@example.com> %d -0330\n",
+		g.rng.IntN(8), n+1, author, 1e9+n, zone, 1e9+n+g.rng.IntN(3))
+	if g.odd && g.rng.IntN(5) == 0 {
+		g.out.WriteString("encoding ISO-8859-1\n")
+		message += "caf\xe9\n"
+	}
+	fmt.Fprintf(&g.out, "data %d\n%s\n", len(message), message)
 	for i, p := range parents {
 		fmt.Fprintf(&g.out, "%s :%d\n", []string{"from", "merge"}[min(i, 1)], p+1)
 	}
@@ -238,14 +254,42 @@ func take(t *testing.T, r *repo.Repo, git *gittest.Repo) int {
 	if want := len(strings.Fields(git.Git("rev-list", "--all"))); v.Commits < want {
 		t.Fatalf("%d commits were proved of %d", v.Commits, want)
 	}
+	recalled(t, r, git.Dir)
 	return rep.Commits
+}
+
+// recalled: what an import kept of which commits there are is what all changes say.
+func recalled(t *testing.T, r *repo.Repo, at string) {
+	t.Helper()
+	db, err := open(vfs.OS(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	read, err := loadKnown(r, db.Format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := recallKnown(r, db.Format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(kept.states, read.states) || !maps.Equal(kept.lacked, read.lacked) || !maps.Equal(kept.given, read.given) {
+		t.Fatalf("of %d commits %d are kept, of %d lacking blobs %d", len(read.states), len(kept.states), len(read.lacked), len(kept.lacked))
+	}
+	if kept.until >= keptEvery && kept.until-kept.kept >= keptEvery && len(read.lacked) == 0 {
+		t.Fatalf("of %d states %d are kept", kept.until, kept.kept)
+	}
 }
 
 func TestRandomHistories(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			g := &randomGit{rng: rand.New(rand.NewPCG(seed, 4)), git: gittest.New(t)}
+			g := &randomGit{rng: rand.New(rand.NewPCG(seed, 4)), git: gittest.New(t), idLen: 40, odd: true}
+			if seed%4 == 3 {
+				g.git, g.idLen = gittest.New(t, "--object-format=sha256"), 64
+			}
 			r, err := repo.Init(t.TempDir(), repo.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -40,7 +40,7 @@ func TestSameChanges(t *testing.T) {
 		make       func(git *gittest.Repo)
 	}{
 		{"shapes", "81b7afa94b5f1d6ea8f156a21b3fa4af", func(git *gittest.Repo) {
-			g := &randomGit{rng: rand.New(rand.NewPCG(11, 12)), git: git}
+			g := &randomGit{rng: rand.New(rand.NewPCG(11, 12)), git: git, idLen: 40}
 			for range 150 {
 				g.commit()
 			}

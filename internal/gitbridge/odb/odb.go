@@ -31,7 +31,7 @@ var (
 
 // Options say how to read. The zero value is a good choice.
 type Options struct {
-	// CacheBytes is what each Reader keeps of delta bases; 0 is 64 MiB.
+	// CacheBytes is what each Reader keeps of delta bases; 0 is 32 MiB.
 	CacheBytes int
 	// MaxObject bounds an object in bytes; 0 is 1 GiB. An object is held in memory whole.
 	MaxObject int64

@@ -71,6 +71,7 @@ func take(t testing.TB, r *repo.Repo, dir string, opt Options) *Report {
 
 // prove verifies, and wants no faults.
 func prove(t testing.TB, r *repo.Repo) *Verified {
+	sameReplays(t, r)
 	t.Helper()
 	v, err := Verify(context.Background(), r, silent{})
 	if err != nil {

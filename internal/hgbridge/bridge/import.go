@@ -76,7 +76,7 @@ func Import(ctx context.Context, r *repo.Repo, path string, opt Options) (rep *R
 	if err := in.names(r); err != nil {
 		return nil, err
 	}
-	if err := in.im.Commit(importKind); err != nil {
+	if err := in.im.Finish(importKind); err != nil {
 		return nil, err
 	}
 	s := in.im.Stats

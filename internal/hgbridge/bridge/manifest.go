@@ -64,6 +64,7 @@ type line struct {
 	path string
 	node revlog.Node
 	flag byte
+	hash *revlog.Hashing // what gives the node
 }
 
 func sortLines(lines []line) {

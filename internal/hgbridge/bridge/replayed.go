@@ -3,11 +3,9 @@ package bridge
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/repo"
-	"github.com/oxy-vcs/oxy/internal/state"
 	"github.com/oxy-vcs/oxy/revlog"
 )
 
@@ -86,18 +84,23 @@ type replayedFile struct {
 	content   []byte // of a new revision; not changed any more
 }
 
-// replayer makes the files of changeset after changeset again.
-type replayer struct {
-	r      *repo.Repo
-	replay *repo.Replay
-	states known
-	uses   map[uint32]int // how many changesets that come stand upon a state
+// read is a changeset with the change that it became.
+type read struct {
+	m   remembered
+	c   *repo.Recorded
+	err error // in place of all else
 }
 
-// all makes all changesets, in order, and ends the channel.
-func (p *replayer) all(ctx context.Context, next chan<- *replayed) {
+// replayer makes the files of changeset after changeset again.
+type replayer struct {
+	replay *repo.FileReplay
+	states known
+}
+
+// readAll reads all changesets, in order, and ends the channel.
+func readAll(ctx context.Context, r *repo.Repo, next chan<- *read) {
 	defer close(next)
-	send := func(x *replayed) error {
+	send := func(x *read) error {
 		select {
 		case next <- x:
 			return nil
@@ -105,24 +108,41 @@ func (p *replayer) all(ctx context.Context, next chan<- *replayed) {
 			return errStopped
 		}
 	}
-	err := p.r.EachRecorded(0, func(s uint32, c *change.Change) error {
-		m, ok, err := remember(s, c)
+	err := r.EachWhole(ctx, func(c *repo.Recorded) error {
+		m, ok, err := remember(c.State, c.Change)
 		if err != nil || !ok {
 			return err
 		}
-		x := &replayed{m: m}
-		if err := p.changeset(x); err != nil {
-			return fmt.Errorf("changeset %s: %w", m.node, err)
-		}
-		return send(x)
+		return send(&read{m: m, c: c})
 	})
 	if err != nil && ctx.Err() == nil {
-		send(&replayed{err: err})
+		send(&read{err: err})
+	}
+}
+
+// all makes the files of what was read, in order, and ends the channel.
+func (p *replayer) all(ctx context.Context, from <-chan *read, next chan<- *replayed) {
+	defer close(next)
+	for c := range from {
+		x := &replayed{m: c.m, err: c.err}
+		if x.err == nil {
+			if err := p.changeset(x, c.c); err != nil {
+				x.err = fmt.Errorf("changeset %s: %w", x.m.node, err)
+			}
+		}
+		select {
+		case next <- x:
+		case <-ctx.Done():
+			return
+		}
+		if x.err != nil {
+			return
+		}
 	}
 }
 
 // changeset makes one.
-func (p *replayer) changeset(x *replayed) error {
+func (p *replayer) changeset(x *replayed, c *repo.Recorded) error {
 	m := &x.m
 	for _, n := range m.parents {
 		s, ok := p.states[n]
@@ -137,37 +157,41 @@ func (p *replayer) changeset(x *replayed) error {
 			touched[string(path)] = true
 		}
 	}
-	err := p.replay.Step(m.state, x.parents, func(old, new *state.Entry, content func() ([]byte, error)) error {
+	err := p.replay.Step(c, x.parents, func(old, new *repo.ReplayedFile) error {
 		if new == nil {
-			x.files = append(x.files, replayedFile{path: strings.Clone(old.Path), gone: true})
+			x.files = append(x.files, replayedFile{path: old.Path, gone: true})
 			return nil
 		}
-		return p.file(x, touched, old, new, content)
+		return p.file(x, touched, old, new)
 	})
 	if err != nil {
 		return err
 	}
 	// File revisions that are new though their contents are not.
 	for path := range m.records {
-		e, there, content, err := p.replay.File(m.state, path)
+		f, err := p.replay.File(m.state, path)
 		if err != nil {
 			return err
 		}
-		if !there {
+		if f == nil {
 			x.lost = append(x.lost, path)
 			continue
 		}
-		if err := p.file(x, touched, &e, &e, content); err != nil {
+		if err := p.file(x, touched, f, f); err != nil {
 			return err
 		}
 	}
-	unused(p.uses, x.parents, m.state, p.replay.Forget)
 	return nil
 }
 
 // file takes in what a changeset has at a path, with what its revision follows from.
-func (p *replayer) file(x *replayed, touched map[string]bool, old, new *state.Entry, content func() ([]byte, error)) error {
-	f := replayedFile{path: strings.Clone(new.Path), unchanged: old != nil && old.Hash == new.Hash}
+func (p *replayer) file(x *replayed, touched map[string]bool, old, new *repo.ReplayedFile) (err error) {
+	f := replayedFile{path: new.Path}
+	if old != nil {
+		if f.unchanged, err = new.Holds(old); err != nil {
+			return err
+		}
+	}
 	switch {
 	case new.Kind == change.Link:
 		f.flag = 'l'
@@ -193,15 +217,18 @@ func (p *replayer) file(x *replayed, touched map[string]bool, old, new *state.En
 		if len(x.parents) < 2 {
 			break
 		}
-		e, there, _, err := p.replay.File(x.parents[1], f.path)
+		theirs, err := p.replay.File(x.parents[1], f.path)
 		if err != nil {
 			return err
 		}
-		f.second = there && e.Hash == new.Hash
+		if theirs != nil {
+			if f.second, err = new.Holds(theirs); err != nil {
+				return err
+			}
+		}
 	default:
-		var err error
-		if f.content, err = content(); err != nil {
-			return fmt.Errorf("file %q: %w", f.path, err)
+		if f.content, err = new.Content(); err != nil {
+			return err
 		}
 	}
 	x.files = append(x.files, f)

@@ -19,10 +19,15 @@ type Verified struct {
 	Faults     []Left
 }
 
+// keptReplay is how many bytes of texts and weaves a proof keeps: as many as the files of a large repository have.
+const keptReplay = 256 << 20
+
 // Verify makes the files of all imported states again from their changes, and from these Mercurial's own nodes of file revisions,
 // manifests and changesets.
 func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verified, error) {
-	p := &replayer{r: r, states: known{}, uses: map[uint32]int{}}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	p := &replayer{replay: r.NewFileReplay(reading, keptReplay), states: known{}}
 	v := &verifier{out: &Verified{}, uses: map[uint32]int{}, manifests: map[uint32]*manifestText{}}
 	err := r.EachRecorded(0, func(s uint32, c *change.Change) error {
 		m, ok, err := remember(s, c)
@@ -32,7 +37,7 @@ func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verifie
 		p.states[m.node] = s
 		for _, n := range m.parents {
 			if n, ok := p.states[n]; ok {
-				p.uses[n]++
+				p.replay.Expect(n)
 				v.uses[n]++
 			}
 		}
@@ -43,14 +48,11 @@ func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verifie
 	}
 	progress.Begin("Verifying", int64(len(p.states)), false)
 	defer progress.End()
-	reading, stop := context.WithCancel(ctx)
-	defer stop()
-	if p.replay, err = r.NewReplay(reading); err != nil {
-		return nil, err
-	}
-	// One makes the files while the other proves those of the changesets before.
-	next := make(chan *replayed, ahead)
-	go p.all(reading, next)
+	// One reads, one makes the files, one proves what was made.
+	source, next := make(chan *read, ahead), make(chan *replayed, ahead)
+	go readAll(reading, r, source)
+	go p.all(reading, source, next)
+	proved := 0
 	for x := range next {
 		if err = x.err; err == nil {
 			progress.Add(1)
@@ -59,45 +61,55 @@ func Verify(ctx context.Context, r *repo.Repo, progress repo.Progress) (*Verifie
 		if err != nil {
 			break
 		}
+		proved++
+		p.replay.Passed(proved)
 	}
 	stop()
-	for range next { // until the other has ended
+	for range next { // until the others have ended
+	}
+	for range source {
 	}
 	if err == nil {
 		err = ctx.Err()
 	}
-	return v.out, errors.Join(err, p.replay.Close())
+	if err == nil {
+		v.hash(nil)
+		v.end()
+	}
+	return v.out, err
 }
 
-// verifier proves changeset after changeset. It does not look into the repository, which another goroutine reads meanwhile.
+// verifier proves changeset after changeset. It does not look into the repository, which another goroutine reads meanwhile. A manifest is
+// hashed beside the files of the changeset that comes next, so that there are two texts to hash at once.
 type verifier struct {
 	out       *Verified
 	uses      map[uint32]int           // how many changesets that come stand upon a state
 	manifests map[uint32]*manifestText // of the states that are stood upon
 	spare     [][]byte                 // of those that are not any more
 	buf       []byte
+	due       *proving // that waits for its manifest's node
 }
 
 // proving is a changeset under way.
 type proving struct {
-	v      *verifier
-	m      *remembered
-	base   [2][]byte // the manifests of the parents
-	lines  []line
-	faults []error
+	v        *verifier
+	m        *remembered
+	parents  []uint32         // states
+	base     [2]*manifestText // of the parents
+	lines    []line
+	made     *manifestText
+	manifest *revlog.Hashing // what is to be hashed of it, nil for nothing
+	faults   []error
 }
 
-// changeset proves one.
+// changeset proves one, but for its manifest and what hangs on it.
 func (v *verifier) changeset(x *replayed) error {
 	m := &x.m
-	p := proving{v: v, m: m}
-	var nodes [2]revlog.Node
+	p := &proving{v: v, m: m, parents: x.parents, base: [2]*manifestText{{}, {}}}
 	for i, s := range x.parents {
-		held := v.manifests[s]
-		if held == nil {
+		if p.base[i] = v.manifests[s]; p.base[i] == nil {
 			return fmt.Errorf("changeset %s: its parent %s could not be made", m.node, m.parents[i])
 		}
-		p.base[i], nodes[i] = held.text, held.node
 	}
 	for i := range x.files {
 		if err := p.file(&x.files[i]); err != nil {
@@ -107,21 +119,54 @@ func (v *verifier) changeset(x *replayed) error {
 	for _, path := range x.lost {
 		p.fault(fmt.Errorf("file %q: it is not here", path))
 	}
-	made, err := p.manifest(nodes)
-	if err != nil {
+	v.hash(p.lines)
+	v.end()
+	if err := p.edit(); err != nil {
 		p.fault(err)
 	}
-	v.manifests[m.state] = made
-	v.let(x.parents, m.state)
-	if err := p.compare(made.node); err != nil {
+	v.manifests[m.state] = p.made
+	v.due = p
+	return nil
+}
+
+// hash finds the nodes of files that are new, and of the manifest that waits for its own.
+func (v *verifier) hash(lines []line) {
+	var texts []*revlog.Hashing
+	if v.due != nil && v.due.manifest != nil {
+		texts = append(texts, v.due.manifest)
+	}
+	for i := range lines {
+		if lines[i].hash != nil {
+			texts = append(texts, lines[i].hash)
+		}
+	}
+	revlog.HashTexts(texts)
+	for i := range lines {
+		if l := &lines[i]; l.hash != nil {
+			l.node, l.hash = l.hash.Node, nil
+		}
+	}
+}
+
+// end proves of the changeset that waits what was left.
+func (v *verifier) end() {
+	p := v.due
+	if p == nil {
+		return
+	}
+	v.due = nil
+	if p.manifest != nil {
+		p.made.node = p.manifest.Node
+	}
+	if err := p.compare(p.made.node); err != nil {
 		p.fault(err)
 	}
+	v.let(p.parents, p.m.state)
 	if len(p.faults) == 0 {
 		v.out.Changesets++
-		return nil
+		return
 	}
-	v.out.Faults = append(v.out.Faults, Left{m.node.String(), errors.Join(p.faults...)})
-	return nil
+	v.out.Faults = append(v.out.Faults, Left{p.m.node.String(), errors.Join(p.faults...)})
 }
 
 func (p *proving) fault(err error) { p.faults = append(p.faults, err) }
@@ -155,11 +200,11 @@ func (p *proving) file(f *replayedFile) error {
 		p.lines = append(p.lines, l)
 		return nil
 	}
-	n1, _, err := lookup(p.base[0], l.path)
+	n1, _, err := lookup(p.base[0].text, l.path)
 	if err != nil {
 		return err
 	}
-	n2, _, err := lookup(p.base[1], l.path)
+	n2, _, err := lookup(p.base[1].text, l.path)
 	if err != nil {
 		return err
 	}
@@ -183,11 +228,11 @@ func (p *proving) file(f *replayedFile) error {
 		l.node = r.p1
 		p.v.out.Trusted++
 	default:
-		if l.node, err = p.made(l.path, r, n1, f.content); err != nil {
+		if l.hash, err = p.revision(l.path, r, n1, f.content); err != nil {
 			return err
 		}
 	}
-	if l.node == revlog.NullNode {
+	if l.node == revlog.NullNode && l.hash == nil {
 		p.fault(fmt.Errorf("file %q: no revision is known", l.path))
 		l.node[0] = 1 // so that there is a line, and a wrong one
 	}
@@ -195,39 +240,38 @@ func (p *proving) file(f *replayedFile) error {
 	return nil
 }
 
-// made computes the node of a new file revision.
-func (p *proving) made(path string, r *record, n1 revlog.Node, b []byte) (revlog.Node, error) {
+// revision is what the node of a new file revision is made of.
+func (p *proving) revision(path string, r *record, n1 revlog.Node, b []byte) (*revlog.Hashing, error) {
 	p.v.out.Files++
 	before := string(r.before)
 	switch r.kind {
 	case madeOf:
 		before = plainBefore(b)
 	case copied:
-		source, _, err := lookup(p.base[0], r.source)
+		source, _, err := lookup(p.base[0].text, r.source)
 		if err != nil {
-			return revlog.NullNode, err
+			return nil, err
 		}
 		before = copyBefore(r.source, source)
 		r.p1, r.p2 = revlog.NullNode, n1
 	}
-	if before == "" {
-		return revlog.HashText(b, r.p1, r.p2), nil
+	if before != "" {
+		b = append([]byte(before), b...)
 	}
-	p.v.buf = append(append(p.v.buf[:0], before...), b...)
-	return revlog.HashText(p.v.buf, r.p1, r.p2), nil
+	return &revlog.Hashing{Text: b, P1: r.p1, P2: r.p2}, nil
 }
 
-// manifest makes the manifest of the lines and the first parent's. With an error it gives what it could make.
-func (p *proving) manifest(parents [2]revlog.Node) (*manifestText, error) {
+// edit makes the manifest of the lines and the first parent's, and says what its node follows from. With an error there is what could be made.
+func (p *proving) edit() error {
 	v, m := p.v, p.m
 	sortLines(p.lines)
-	made := &manifestText{}
+	p.made = &manifestText{}
 	if n := len(v.spare); n > 0 {
-		made.text, v.spare = v.spare[n-1], v.spare[:n-1]
+		p.made.text, v.spare = v.spare[n-1], v.spare[:n-1]
 	}
 	differs := 0
 	var err error
-	made.text, err = edit(made.text, p.base[0], p.lines, func(path string) {
+	p.made.text, err = edit(p.made.text, p.base[0].text, p.lines, func(path string) {
 		if m.implicit {
 			if differs > 0 {
 				m.c.RawFiles = append(m.c.RawFiles, '\n')
@@ -237,32 +281,32 @@ func (p *proving) manifest(parents [2]revlog.Node) (*manifestText, error) {
 		differs++
 	})
 	if err != nil {
-		return made, err
+		return err
 	}
 	if !m.usual {
 		nodes, err := parseNodes(m.manifest)
 		if err != nil {
-			return made, err
+			return err
 		}
 		switch len(nodes) {
 		case 0:
-			if len(made.text) > 0 {
-				return made, errors.New("there are files, and the manifest should have none")
+			if len(p.made.text) > 0 {
+				return errors.New("there are files, and the manifest should have none")
 			}
 		case 1:
-			made.node = nodes[0]
+			p.made.node = nodes[0]
 			v.out.Trusted++
 		case 2:
-			made.node = revlog.HashText(made.text, nodes[0], nodes[1])
+			p.manifest = &revlog.Hashing{Text: p.made.text, P1: nodes[0], P2: nodes[1]}
 		default:
-			return made, errField
+			return errField
 		}
-		return made, nil
+		return nil
 	}
-	if made.node = parents[0]; differs > 0 || len(m.parents) > 1 {
-		made.node = revlog.HashText(made.text, parents[0], parents[1])
+	if p.made.node = p.base[0].node; differs > 0 || len(m.parents) > 1 {
+		p.manifest = &revlog.Hashing{Text: p.made.text, P1: p.base[0].node, P2: p.base[1].node}
 	}
-	return made, nil
+	return nil
 }
 
 // compare makes the changeset's node and compares it.

@@ -1,0 +1,159 @@
+#include "textflag.h"
+
+// The order of bytes of a block: its first word highest.
+DATA reverse<>+0(SB)/8, $0x08090a0b0c0d0e0f
+DATA reverse<>+8(SB)/8, $0x0001020304050607
+GLOBL reverse<>(SB), RODATA|NOPTR, $16
+
+// Four rounds of two texts: what comes of their schedules is prepared beside them.
+#define FOUR(k, w, next, last, before, e, f, W, NEXT, LAST, BEFORE, E, F) \
+	SHA1NEXTE w, e; \
+	SHA1NEXTE W, E; \
+	MOVO X0, f; \
+	MOVO X8, F; \
+	SHA1MSG2 w, next; \
+	SHA1MSG2 W, NEXT; \
+	SHA1RNDS4 $k, e, X0; \
+	SHA1RNDS4 $k, E, X8; \
+	SHA1MSG1 w, last; \
+	SHA1MSG1 W, LAST; \
+	PXOR w, before; \
+	PXOR W, BEFORE
+
+// func hasSHA() bool
+TEXT ·hasSHA(SB), NOSPLIT, $0-1
+	MOVB $0, ret+0(FP)
+	XORL AX, AX
+	XORL CX, CX
+	CPUID
+	CMPL AX, $7
+	JB   done
+	MOVL $7, AX
+	XORL CX, CX
+	CPUID
+	SHRL $29, BX
+	ANDL $1, BX
+	MOVB BX, ret+0(FP)
+
+done:
+	RET
+
+// func hashTwo(a, b *[5]uint32, p, q *byte, n int)
+TEXT ·hashTwo(SB), NOSPLIT, $0-40
+	MOVQ a+0(FP), DI
+	MOVQ b+8(FP), R8
+	MOVQ p+16(FP), SI
+	MOVQ q+24(FP), R9
+	MOVQ n+32(FP), CX
+	MOVOU (DI), X0
+	PSHUFD $0x1b, X0, X0
+	MOVOU (R8), X8
+	PSHUFD $0x1b, X8, X8
+	PXOR X5, X5
+	PINSRD $3, 16(DI), X5
+	PXOR X13, X13
+	PINSRD $3, 16(R8), X13
+	MOVOU reverse<>(SB), X7
+
+block:
+	MOVOU X0, (DI)
+	MOVOU X8, (R8)
+	// The words that have no place there, in the high half of one register.
+	MOVO X5, X15
+	PUNPCKHLQ X13, X15
+
+	// rounds 0 to 3
+	MOVOU (SI), X1
+	MOVOU (R9), X9
+	PSHUFB X7, X1
+	PSHUFB X7, X9
+	PADDL X1, X5
+	PADDL X9, X13
+	MOVO X0, X6
+	MOVO X8, X14
+	SHA1RNDS4 $0, X5, X0
+	SHA1RNDS4 $0, X13, X8
+
+	MOVOU 16(SI), X2
+	MOVOU 16(R9), X10
+	PSHUFB X7, X2
+	PSHUFB X7, X10
+	SHA1NEXTE X2, X6
+	SHA1NEXTE X10, X14
+	MOVO X0, X5
+	MOVO X8, X13
+	SHA1RNDS4 $0, X6, X0
+	SHA1RNDS4 $0, X14, X8
+	SHA1MSG1 X2, X1
+	SHA1MSG1 X10, X9
+
+	MOVOU 32(SI), X3
+	MOVOU 32(R9), X11
+	PSHUFB X7, X3
+	PSHUFB X7, X11
+	SHA1NEXTE X3, X5
+	SHA1NEXTE X11, X13
+	MOVO X0, X6
+	MOVO X8, X14
+	SHA1RNDS4 $0, X5, X0
+	SHA1RNDS4 $0, X13, X8
+	SHA1MSG1 X3, X2
+	SHA1MSG1 X11, X10
+	PXOR X3, X1
+	PXOR X11, X9
+
+	MOVOU 48(SI), X4
+	MOVOU 48(R9), X12
+	PSHUFB X7, X4
+	PSHUFB X7, X12
+	FOUR(0, X4, X1, X3, X2, X6, X5, X12, X9, X11, X10, X14, X13)
+	FOUR(0, X1, X2, X4, X3, X5, X6, X9, X10, X12, X11, X13, X14)
+	FOUR(1, X2, X3, X1, X4, X6, X5, X10, X11, X9, X12, X14, X13)
+	FOUR(1, X3, X4, X2, X1, X5, X6, X11, X12, X10, X9, X13, X14)
+	FOUR(1, X4, X1, X3, X2, X6, X5, X12, X9, X11, X10, X14, X13)
+	FOUR(1, X1, X2, X4, X3, X5, X6, X9, X10, X12, X11, X13, X14)
+	FOUR(1, X2, X3, X1, X4, X6, X5, X10, X11, X9, X12, X14, X13)
+	FOUR(2, X3, X4, X2, X1, X5, X6, X11, X12, X10, X9, X13, X14)
+	FOUR(2, X4, X1, X3, X2, X6, X5, X12, X9, X11, X10, X14, X13)
+	FOUR(2, X1, X2, X4, X3, X5, X6, X9, X10, X12, X11, X13, X14)
+	FOUR(2, X2, X3, X1, X4, X6, X5, X10, X11, X9, X12, X14, X13)
+	FOUR(2, X3, X4, X2, X1, X5, X6, X11, X12, X10, X9, X13, X14)
+	FOUR(3, X4, X1, X3, X2, X6, X5, X12, X9, X11, X10, X14, X13)
+	FOUR(3, X1, X2, X4, X3, X5, X6, X9, X10, X12, X11, X13, X14)
+	FOUR(3, X2, X3, X1, X4, X6, X5, X10, X11, X9, X12, X14, X13)
+	FOUR(3, X3, X4, X2, X1, X5, X6, X11, X12, X10, X9, X13, X14)
+	// rounds 76 to 79
+	SHA1NEXTE X4, X6
+	SHA1NEXTE X12, X14
+	MOVO X0, X5
+	MOVO X8, X13
+	SHA1RNDS4 $3, X6, X0
+	SHA1RNDS4 $3, X14, X8
+
+	// what was before is added
+	MOVOU (DI), X1
+	MOVOU (R8), X9
+	PADDL X1, X0
+	PADDL X9, X8
+	PXOR X2, X2
+	PXOR X3, X3
+	PSHUFD $0x80, X15, X2
+	PSHUFD $0xc0, X15, X3
+	PSRLDQ $12, X2
+	PSLLDQ $12, X2
+	PSRLDQ $12, X3
+	PSLLDQ $12, X3
+	SHA1NEXTE X2, X5
+	SHA1NEXTE X3, X13
+	ADDQ $64, SI
+	ADDQ $64, R9
+	DECQ CX
+	JNE block
+
+	PSHUFD $0x1b, X0, X0
+	MOVOU X0, (DI)
+	PEXTRD $3, X5, 16(DI)
+	PSHUFD $0x1b, X8, X8
+	MOVOU X8, (R8)
+	PEXTRD $3, X13, 16(R8)
+	RET
