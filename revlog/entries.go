@@ -25,7 +25,7 @@ func (l *Log) Entries(fn func(rev Rev, e *Entry) error) error {
 }
 
 // EntryBlocks is Entries with a call for several revisions, the first of which is told: the entries are overwritten by the next ones.
-// A call for each costs who only looks at them a tenth of the time.
+// A call for each costs who only looks at them some hundredths of the time.
 func (l *Log) EntryBlocks(fn func(first Rev, entries []Entry) error) error {
 	block := entryBlocks.Get().(*entryBlock)
 	defer entryBlocks.Put(block)
