@@ -46,9 +46,9 @@ func (m *mirror) gathered() {
 	b, err := m.r.openBlocks()
 	check(m.t, err)
 	for i := range 6 {
-		done, carried := func() {}, func() {}
+		done := func() {}
 		if i%2 == 1 { // as where changes are many
-			done, carried = m.r.manyChanges(), m.r.carryWeaves()
+			done = m.r.manyChanges()
 		}
 		s, err := m.r.stateRef(rnd.Uint32N(m.r.store.NumStates()))
 		check(m.t, err)
@@ -61,7 +61,6 @@ func (m *mirror) gathered() {
 		check(m.t, err)
 		sameTree(m.t, all, want, "seed %d, state %d, %d changes and %d", m.Seed, s.Num, k, len(nums)-k)
 		m.seen["gathered"] += len(nums)
-		carried()
 		done()
 	}
 	// From the stored tree of any state that has a part of it.

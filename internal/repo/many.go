@@ -5,9 +5,9 @@ import (
 	"github.com/oxy-vcs/oxy/internal/state"
 )
 
-// Where a tree is made of many changes, more stays in memory: the last changes, since the texts that show are read once more, file by file,
-// and how high each change stands above others; and where a clone makes one tree after the other, the weaves of the files that were
-// edited last, so that what comes next need not read what was just stored.
+// Where a tree is made of many changes, or one after the other of many more, as a clone does it, more stays in memory: the last changes,
+// since the texts that show are read once more, file by file; how high each change stands above others; and the weaves of the files
+// that were edited last, so that what comes next need not read what was just stored.
 
 // fromMany is from how many changes on a tree is made so.
 const fromMany = maxBodies
@@ -32,18 +32,17 @@ func (r *Repo) manyChanges() (done func()) {
 		return func() {}
 	}
 	r.many = true
-	r.levelsNow()
+	if r.levelsNow(); r.carried == nil {
+		r.carried = &carriedWeaves{aging: newAging(carriedBytes)}
+	}
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.many, r.bodies, r.older, r.bodyBytes = false, nil, nil, 0
+		if !r.straight {
+			r.carried = nil
+		}
 	}
-}
-
-// carryWeaves has weaves carried from one tree to the next until the function that it gives is called.
-func (r *Repo) carryWeaves() (done func()) {
-	r.carried = &carriedWeaves{aging: newAging(carriedBytes)}
-	return func() { r.carried = nil }
 }
 
 // carry keeps a weave that was stored for a tree that comes next; text, if not nil, is what shows. Nobody else has it.
@@ -51,17 +50,14 @@ func (r *Repo) carry(e *state.Entry, l *loaded, text []byte) {
 	if !r.many || e.Kind != change.Text || e.Weave == 0 {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.carried == nil {
-		return
-	}
-	if now := r.blocks.Generation(); r.carried.generation != now {
-		r.carried = &carriedWeaves{aging: newAging(carriedBytes), generation: now}
-	}
 	l.other, l.otherText = nil, nil
 	if text != nil && len(l.w.Open()) == 0 {
 		l.text, l.from = text, l.w
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := r.blocks.Generation(); r.carried.generation != now {
+		r.carried = &carriedWeaves{aging: newAging(carriedBytes), generation: now}
 	}
 	r.carried.hold(weaveKey{e.File, e.Weave}, l, nil)
 }
@@ -73,7 +69,7 @@ func (r *Repo) takeCarried(e *state.Entry) *loaded {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.carried == nil || r.carried.generation != r.blocks.Generation() {
+	if r.carried.generation != r.blocks.Generation() {
 		return nil
 	}
 	key := weaveKey{e.File, e.Weave}
