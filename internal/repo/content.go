@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/state"
@@ -115,15 +114,12 @@ func (r *Repo) bodyOf(n uint32) (*body, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	most, bytes := maxBodies, math.MaxInt
-	switch {
-	case r.kept != nil:
-		most, bytes = maxImportBodies, maxBodyBytes
-	case r.many:
-		most, bytes = maxImportBodies, maxManyBytes
+	most := maxBodies
+	if r.kept != nil {
+		most = maxImportBodies
 	}
-	if r.bodies == nil || len(r.bodies) >= most || r.bodyBytes > bytes {
-		if r.kept != nil || r.many {
+	if r.bodies == nil || len(r.bodies) >= most || r.kept != nil && r.bodyBytes > maxBodyBytes {
+		if r.kept != nil {
 			r.older = r.bodies
 		}
 		r.bodies, r.bodyBytes = map[uint32]*body{}, 0 // simple, and each is read again at most once per turn

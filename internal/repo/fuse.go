@@ -176,9 +176,7 @@ func (f *fuse) load(x *fused) error {
 			return err
 		}
 	}
-	if x.weave = f.r.takeCarried(&e); x.weave == nil {
-		x.weave, err = f.r.loadWeave(&e)
-	}
+	x.weave, err = f.r.loadWeave(&e)
 	return err
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // addedAtOnce is how many changes a fuse gathers before it puts them into the texts that they edit: for so many what they know of each
-// other is kept in memory, about a KiB each.
-const addedAtOnce = 8192
+// other is kept in memory, some KiB each.
+const addedAtOnce = 2048
 
 // addAll puts many changes beside what is there, in the order of a log. What they do to a text is put into it at once, and into
 // different texts on all cores.
@@ -52,10 +52,7 @@ func (f *fuse) takeWaiting(x *fused) error {
 	if err := f.load(x); err != nil {
 		return err
 	}
-	w := x.weave.w
-	if l := x.weave; !x.newWeave || l.from == w || l.shown != nil || l.lent {
-		w = w.Clone() // else nobody looks at what it was before
-	}
+	w := x.weave.w.Clone()
 	besides, err := w.AddAll(waiting, f.history(x))
 	if err != nil {
 		return errors.Join(err, errors.New("in "+safepath.Quote(x.entry.Path)))
@@ -92,9 +89,6 @@ func (f *fuse) eachFile(files []*fused, fn func(f *fuse, x *fused) error) error 
 		own := *f
 		own.h = f.r.ownReach()
 		own.h.deps = f.r.keptDeps()
-		if f.r.many {
-			own.h.near = newNearby(f.r.levels, own.h.deps)
-		}
 		wg.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1

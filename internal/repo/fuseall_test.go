@@ -45,11 +45,7 @@ func (m *mirror) gathered() {
 	defer func() { m.r.cores = 0 }()
 	b, err := m.r.openBlocks()
 	check(m.t, err)
-	for i := range 6 {
-		done := func() {}
-		if i%2 == 1 { // as where changes are many
-			done = m.r.manyChanges()
-		}
+	for range 6 {
 		s, err := m.r.stateRef(rnd.Uint32N(m.r.store.NumStates()))
 		check(m.t, err)
 		nums := logOf(m.t, m.r, s)
@@ -61,7 +57,6 @@ func (m *mirror) gathered() {
 		check(m.t, err)
 		sameTree(m.t, all, want, "seed %d, state %d, %d changes and %d", m.Seed, s.Num, k, len(nums)-k)
 		m.seen["gathered"] += len(nums)
-		done()
 	}
 	// From the stored tree of any state that has a part of it.
 	fresh, err := state.OpenBlocks(nil, "", state.Hint{Generation: 1})

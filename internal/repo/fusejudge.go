@@ -230,7 +230,6 @@ func (f *fuse) keepWeave(x *fused) (err error) {
 				k.read(e, x.weave)
 			}
 		}
-		f.r.carry(e, x.weave, x.text)
 		x.text = nil
 	}
 	switch {

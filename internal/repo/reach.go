@@ -15,7 +15,6 @@ type reach struct {
 	id    func(n uint32) change.ID
 	pasts map[uint32]*past
 	whole *wholePasts // in place of pasts, for many questions; of no change in the making
-	near  *nearby     // for many questions of changes that do not know of each other; nil: they are few
 	// A change in the making, if draftDeps is not nil, and what is known by now of what it depends on.
 	draft     uint32
 	draftDeps []uint32
@@ -159,11 +158,6 @@ func (h *reach) Reaches(a, b uint32) bool {
 	}
 	if h.straight(a, b) {
 		return true
-	}
-	if h.near != nil {
-		if reaches, sure := h.near.reaches(a, b); sure {
-			return reaches
-		}
 	}
 	if p == nil {
 		p = newPast(a)

@@ -58,7 +58,7 @@ func (p *proving) finish(ctx context.Context) error {
 		proved[i] = p.amongLonger(i)
 	}
 	r.straight = true // those on the way are chosen here
-	defer func() { r.straight, r.carried = false, nil }()
+	defer func() { r.straight = false }()
 	longest := p.all[len(p.all)-1].state.Len
 	apart := uint64(treesApart(0))
 	last := uint64(0)

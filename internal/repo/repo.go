@@ -40,9 +40,6 @@ type Repo struct {
 	// bodyBytes is about what these take in memory.
 	bodyBytes int
 	older     map[uint32]*body // an import keeps more of them: those before the last
-	many      bool             // and who makes a tree of many changes
-	levels    levels           // while many are; see levelsNow
-	carried   *carriedWeaves   // the weaves of the last trees of many changes; guarded by mu
 	fresh     map[uint32]*body // of changes that the transaction under way made
 
 	treeMu   sync.Mutex      // held while a tree is looked up or made

@@ -241,10 +241,6 @@ const fewBeside = 4
 
 // treeWithAll makes a tree with more changes, in the order of a log.
 func (r *Repo) treeWithAll(tree state.Tree, nums []uint32) (state.Tree, error) {
-	if len(nums) >= fromMany {
-		done := r.manyChanges()
-		defer done()
-	}
 	f, err := r.newFuse(tree, r.newReach())
 	if err != nil {
 		return tree, err
