@@ -96,8 +96,7 @@ func (a *app) imported(rep *bridge.Report) error {
 		b = fmt.Appendf(b, "Imported %s, %s among them, in %.1f seconds: %.0f a second.", plural(rep.Commits, "commit"), plural(rep.Merges, "merge"), rep.Seconds, float64(rep.Commits)/max(rep.Seconds, 0.001))
 	}
 	if rep.Commits > 0 {
-		b = fmt.Appendf(b, "\n%s changed, %s of contents; %s that merges had settled.", plural(rep.Files, "file"), size(rep.Bytes), plural(rep.Settled, "conflict"))
-		b = fmt.Appendf(b, "\nThe repository takes %s, Git's objects %s.", size(rep.Size), size(rep.GitSize))
+		b = appendTaken(b, rep.Files, rep.Bytes, rep.Settled, rep.Size, "Git's objects", rep.GitSize)
 	}
 	b = append(append(append(append(append(b, '\n'), plural(rep.Bookmarks, "bookmark")...), ", "...), plural(rep.Tags, "tag")...), '\n')
 	for i, l := range rep.Left {
@@ -110,6 +109,12 @@ func (a *app) imported(rep *bridge.Report) error {
 	}
 	a.out.buf = b
 	return a.out.spill()
+}
+
+// appendTaken says what an import brought, and what that takes beside where it came from.
+func appendTaken(b []byte, files int, bytes int64, settled int, ours int64, what string, theirs int64) []byte {
+	b = fmt.Appendf(b, "\n%s changed, %s of contents; %s that merges had settled.", plural(files, "file"), size(bytes), plural(settled, "conflict"))
+	return fmt.Appendf(b, "\nThe repository takes %s, %s %s.", size(ours), what, size(theirs))
 }
 
 // nextAfterImport says how to get at the files, to someone who has none yet.

@@ -111,8 +111,7 @@ func (a *app) importedHg(rep *bridge.Report) error {
 			float64(rep.Changesets)/max(rep.Seconds, 0.001))
 	}
 	if rep.Changesets > 0 {
-		b = fmt.Appendf(b, "\n%s changed, %s of contents; %s that merges had settled.", plural(rep.Files, "file"), size(rep.Bytes), plural(rep.Settled, "conflict"))
-		b = fmt.Appendf(b, "\nThe repository takes %s, Mercurial's store %s.", size(rep.Size), size(rep.HgSize))
+		b = appendTaken(b, rep.Files, rep.Bytes, rep.Settled, rep.Size, "Mercurial's store", rep.HgSize)
 	}
 	b = fmt.Appendf(b, "\n%s, %s\n", plural(rep.Bookmarks, "bookmark"), plural(rep.Tags, "tag"))
 	if rep.Secret > 0 {

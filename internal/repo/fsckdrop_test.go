@@ -125,10 +125,7 @@ func damageLeft(t testing.TB, mem vfs.FS) []Problem {
 	t.Helper()
 	r, err := OpenDamaged(memRoot, memOptions(mem))
 	check(t, err)
-	defer r.Close()
-	res, err := r.Fsck(context.Background(), FsckOptions{})
-	check(t, err)
-	return res.Problems
+	return problemsOf(t, r)
 }
 
 // Each frame of a small log is damaged in turn, with another copy and without. What the copy has is mended, also where something else is

@@ -67,6 +67,12 @@ func damageIn(t testing.TB, mem vfs.FS) []Problem {
 	t.Helper()
 	r, err := Open(memRoot, memOptions(mem))
 	check(t, err)
+	return problemsOf(t, r)
+}
+
+// problemsOf looks for damage in a repository, and closes it.
+func problemsOf(t testing.TB, r *Repo) []Problem {
+	t.Helper()
 	defer r.Close()
 	res, err := r.Fsck(context.Background(), FsckOptions{})
 	check(t, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -30,16 +29,15 @@ func lineOf(t testing.TB, file string, line int) string {
 	return string(bytes.TrimSpace(bytes.Split(b, []byte("\n"))[line-1]))
 }
 
-// withoutSite is a file system on which the syncs of one site are not done, and said to be: a build that leaves the call out.
+// withoutSite passes over the syncs of one site: a build that leaves the call out.
 type withoutSite struct {
-	*vfs.Mem
 	t    testing.TB
 	skip syncSite
 	seen map[syncSite]int
 }
 
 // passOver finds out from where it was called: in package vfs that is whoever called that.
-func (s *withoutSite) passOver() bool {
+func (s *withoutSite) passOver(string, string) bool {
 	pc := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])
 	for {
@@ -54,33 +52,6 @@ func (s *withoutSite) passOver() bool {
 			return false
 		}
 	}
-}
-
-func (s *withoutSite) SyncDir(name string) error {
-	if s.passOver() {
-		return nil
-	}
-	return s.Mem.SyncDir(name)
-}
-
-func (s *withoutSite) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	f, err := s.Mem.OpenFile(name, flag, perm)
-	if err != nil {
-		return nil, err
-	}
-	return &withoutSiteFile{f, s}, nil
-}
-
-type withoutSiteFile struct {
-	vfs.File
-	fs *withoutSite
-}
-
-func (f *withoutSiteFile) Sync() error {
-	if f.fs.passOver() {
-		return nil
-	}
-	return f.File.Sync()
 }
 
 // sitesOf lists the sites in the sources.
@@ -274,17 +245,18 @@ func (s *siteStory) lostBy(t testing.TB, mem *vfs.Mem, ops uint32) string {
 
 // without runs a story on a build without a site, and says what a power cut after it would lose.
 func (s *siteStory) without(t testing.TB, skip syncSite) (seen map[syncSite]int, what string) {
-	f := &withoutSite{Mem: newMem(), t: t, skip: skip, seen: map[syncSite]int{}}
-	s.run(t, f)
+	f := &withoutSite{t: t, skip: skip, seen: map[syncSite]int{}}
+	fsys := &syncless{newMem(), f.passOver}
+	s.run(t, fsys)
 	at := s.at
 	if at == "" {
 		at = memRoot
 	}
-	r, err := Open(at, memOptions(f.Mem))
+	r, err := Open(at, memOptions(fsys.Mem))
 	check(t, err)
 	ops := r.store.NumOps()
 	check(t, r.Close())
-	return f.seen, s.lostBy(t, f.Mem, ops)
+	return f.seen, s.lostBy(t, fsys.Mem, ops)
 }
 
 // Each line that syncs, left out of the build, is missed after a power cut by one of the stories, or stands in the list with why not. So

@@ -11,9 +11,41 @@ import (
 	"github.com/oxy-vcs/oxy/internal/vfs"
 )
 
-// skipping is a file system on which one sync, by its number, is not done and said to be: a build with a broken write order.
-type skipping struct {
+// syncless is a file system on which the syncs that passOver tells of are not done, and said to be.
+type syncless struct {
 	*vfs.Mem
+	passOver func(what, name string) bool
+}
+
+func (s *syncless) SyncDir(name string) error {
+	if s.passOver("directory", name) {
+		return nil
+	}
+	return s.Mem.SyncDir(name)
+}
+
+func (s *syncless) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := s.Mem.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &synclessFile{f, s}, nil
+}
+
+type synclessFile struct {
+	vfs.File
+	fs *syncless
+}
+
+func (f *synclessFile) Sync() error {
+	if f.fs.passOver("file", f.Name()) {
+		return nil
+	}
+	return f.File.Sync()
+}
+
+// skipping passes over one sync, by its number: a build with a broken write order.
+type skipping struct {
 	skip    int
 	n       int
 	skipped string // what it was
@@ -27,33 +59,6 @@ func (s *skipping) passOver(what, name string) bool {
 	rel, _ := filepath.Rel(memRoot, name)
 	s.skipped = what + " " + rel
 	return true
-}
-
-func (s *skipping) SyncDir(name string) error {
-	if s.passOver("directory", name) {
-		return nil
-	}
-	return s.Mem.SyncDir(name)
-}
-
-func (s *skipping) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	f, err := s.Mem.OpenFile(name, flag, perm)
-	if err != nil {
-		return nil, err
-	}
-	return &skippingFile{f, s}, nil
-}
-
-type skippingFile struct {
-	vfs.File
-	fs *skipping
-}
-
-func (f *skippingFile) Sync() error {
-	if f.fs.passOver("file", f.Name()) {
-		return nil
-	}
-	return f.File.Sync()
 }
 
 // lost looks whether a power cut now could take away something of so many operations.
@@ -88,27 +93,28 @@ func lost(t testing.TB, mem *vfs.Mem, ops uint32) string {
 // broken runs commands on a file system that skips one sync, and says what a power cut after one of them would lose.
 func broken(t testing.TB, skip int) (s *skipping, what string) {
 	ctx := context.Background()
-	s = &skipping{Mem: newMem(), skip: skip}
-	check(t, s.Mem.MkdirAll(memRoot, 0o777))
+	s = &skipping{skip: skip}
+	fsys := &syncless{newMem(), s.passOver}
+	check(t, fsys.Mem.MkdirAll(memRoot, 0o777))
 	ops := uint32(0)
 	step := func(fn func(r *Repo) error) {
-		r, err := Open(memRoot, memOptions(s))
+		r, err := Open(memRoot, memOptions(fsys))
 		check(t, err)
 		check(t, fn(r))
 		ops = r.store.NumOps()
 		check(t, r.Close())
 		if what == "" {
-			what = lost(t, s.Mem, ops)
+			what = lost(t, fsys.Mem, ops)
 		}
 	}
-	r, err := Init(memRoot, memOptions(s))
+	r, err := Init(memRoot, memOptions(fsys))
 	check(t, err)
 	check(t, r.Close())
 	ops = 1
-	what = lost(t, s.Mem, ops)
+	what = lost(t, fsys.Mem, ops)
 	for i := range 4 {
-		put(t, s.Mem, "a", lines(i, i+300))
-		put(t, s.Mem, fmt.Sprint("n", i), "new\n")
+		put(t, fsys.Mem, "a", lines(i, i+300))
+		put(t, fsys.Mem, fmt.Sprint("n", i), "new\n")
 		step(func(r *Repo) error {
 			_, err := r.Commit(ctx, CommitOptions{Message: fmt.Sprint(i), Time: at(int64(i)), Amend: i == 3})
 			return err
@@ -116,7 +122,7 @@ func broken(t testing.TB, skip int) (s *skipping, what string) {
 	}
 	step(func(r *Repo) error { _, err := r.GC(ctx, GCOptions{KeepAll: true}); return err })
 	step(func(r *Repo) error { _, err := r.GC(ctx, GCOptions{Prune: true}); return err })
-	put(t, s.Mem, "a", "after\n")
+	put(t, fsys.Mem, "a", "after\n")
 	step(func(r *Repo) error { return commitAll(ctx, r) })
 	return s, what
 }
