@@ -92,7 +92,7 @@ func (b *Remote) commit(ctx context.Context, p *pushed) ([]sync.Answer, error) {
 			b.root = now
 			return answers, nil
 		}
-		if said, ok := errors.AsType[*s3.Error](err); ctx.Err() != nil || ok && !errors.Is(err, s3.ErrCondition) && said.Status/100 != 5 {
+		if ctx.Err() != nil || isRefused(err) {
 			return nil, err
 		}
 		// Perhaps it was done and only the answer is lost: the root tells.
@@ -213,4 +213,11 @@ func (b *Remote) passed(ctx context.Context, at *rooted, u *sync.Update) (bool, 
 		return found || s == u.Old
 	}, b.tables)
 	return found, err
+}
+
+// isRefused tells of the error of a conditional write whether trying again is of no use: the store refused it, and neither because somebody was
+// faster nor for a fault of its own. Of any other error nobody knows whether it was done.
+func isRefused(err error) bool {
+	said, ok := errors.AsType[*s3.Error](err)
+	return ok && !errors.Is(err, s3.ErrCondition) && said.Status/100 != 5
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/oxy-vcs/oxy/internal/change"
 	"github.com/oxy-vcs/oxy/internal/s3"
@@ -99,11 +101,7 @@ func (s *signatures) add(one *sync.Signed) (has, added bool) {
 }
 
 func (s *signatures) ids() *sync.IDSet {
-	ids := make([]change.ID, 0, len(s.at))
-	for id := range s.at {
-		ids = append(ids, id)
-	}
-	return sync.NewIDSet(ids)
+	return sync.NewIDSet(slices.Collect(maps.Keys(s.at)))
 }
 
 func (b *Remote) signedSets(ctx context.Context, q *sync.Request, out *sync.Writer) error {
@@ -182,7 +180,7 @@ func (b *Remote) addSigned(ctx context.Context, more []sync.Signed, has []bool) 
 		if err == nil {
 			return true, nil
 		}
-		if said, ok := errors.AsType[*s3.Error](err); ctx.Err() != nil || ok && !errors.Is(err, s3.ErrCondition) && said.Status/100 != 5 {
+		if ctx.Err() != nil || isRefused(err) {
 			return false, err
 		}
 		if err := b.yield(ctx, try); err != nil {
@@ -204,7 +202,7 @@ func (b *Remote) tellSigned(ctx context.Context, given *sync.Given) error {
 			}
 			return nil
 		}
-		if said, ok := errors.AsType[*s3.Error](err); ctx.Err() != nil || ok && !errors.Is(err, s3.ErrCondition) && said.Status/100 != 5 {
+		if ctx.Err() != nil || isRefused(err) {
 			return err
 		}
 		if err := b.yield(ctx, try); err != nil {

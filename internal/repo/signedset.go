@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/zeebo/blake3"
@@ -92,11 +93,7 @@ func (s *signedSet) add(one sync.Signed) {
 
 // ids is what is told apart.
 func (s *signedSet) ids() *sync.IDSet {
-	ids := make([]change.ID, 0, len(s.at))
-	for id := range s.at {
-		ids = append(ids, id)
-	}
-	return sync.NewIDSet(ids)
+	return sync.NewIDSet(slices.Collect(maps.Keys(s.at)))
 }
 
 // some gives those with some ids, as many as go at a time.
